@@ -1,0 +1,83 @@
+"""Options that every benchmark shares."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+DTYPES = ("float64", "float32")
+DEFAULT_CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to measure, how often, and where things go."""
+
+    only: tuple[str, ...]
+    quick: bool
+    dtypes: tuple[str, ...]
+    threads: tuple[int, ...]
+    repeat: int
+    peers: tuple[str, ...]
+    patience: float
+    cache: Path
+    output: Path
+
+    @classmethod
+    def from_arguments(cls, arguments: argparse.Namespace) -> Options:
+        """Check what argparse cannot: counts that make sense on this machine."""
+        cores = os.cpu_count() or 1
+        if arguments.repeat < 1:
+            raise ValueError(f"--repeat must be at least 1, got {arguments.repeat}")
+        for threads in arguments.threads:
+            if not 1 <= threads <= cores:
+                raise ValueError(f"--threads must lie in 1..{cores} (the cores), got {threads}")
+        return cls(
+            only=tuple(arguments.only),
+            quick=arguments.quick,
+            dtypes=tuple(arguments.dtype),
+            threads=tuple(arguments.threads),
+            repeat=arguments.repeat,
+            peers=tuple(arguments.peers),
+            patience=arguments.patience,
+            cache=arguments.cache,
+            output=arguments.output,
+        )
+
+    def stem(self, name: str) -> Path:
+        """Path of a result without its suffix; smoke runs never overwrite real ones."""
+        return self.output / (f"{name}-quick" if self.quick else name)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the shared options to one subcommand."""
+    add = parser.add_argument
+    add("--only", nargs="+", default=[], metavar="NAME", help="workloads, by name or pattern")
+    add("--quick", action="store_true", help="smoke run: a tenth of the rows")
+    add("--dtype", nargs="+", choices=DTYPES, default=list(DTYPES), help="default: both")
+    add("--threads", nargs="+", type=int, default=[1], metavar="T", help="default: 1")
+    add("--repeat", type=int, default=3, metavar="R", help="timed rounds, default 3")
+    add("--peers", nargs="+", default=[], metavar="NAME", help="only these peers, default all")
+    add(
+        "--patience",
+        type=float,
+        default=3.0,
+        metavar="F",
+        help="a peer over F times slower than the fastest one is timed once only, default 3",
+    )
+    add(
+        "--cache",
+        type=Path,
+        default=DEFAULT_CACHE / "coterie-benchmarks",
+        metavar="DIR",
+        help="where generated data is kept",
+    )
+    add(
+        "--output",
+        type=Path,
+        default=Path(__file__).parent / "results",
+        metavar="DIR",
+        help="where results go, default benchmarks/results",
+    )

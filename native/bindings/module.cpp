@@ -1,0 +1,9 @@
+// module.cpp: table of contents of coterie.kernels._native.
+#include "bindings.hpp"
+
+NB_MODULE(_native, m) {
+    m.doc() = "Native kernels. Python talks to them through coterie.kernels.";
+    bind_machine(m); // instruction sets, threads
+    bind_exact(m);   // exact means and errors from integer sums
+    bind_block(m);   // a block of rows: scanning, seeding, assignment
+}

@@ -1,0 +1,190 @@
+// exact_sum.cpp: grids of limbs, wide sums, and correctly rounded ratios.
+#include "coterie/exact_sum.hpp"
+
+#include <cmath>
+#include <cstring>
+
+namespace coterie {
+
+using uint128 = unsigned __int128;
+
+Grid::Grid(const int* top_, int columns_, int levels_)
+    : columns(columns_), padded((columns_ + 3) / 4 * 4), levels(levels_), top(top_, top_ + columns_),
+      magic(static_cast<size_t>(levels_) * padded) {
+    for (int j = 0; j < levels; ++j)
+        for (int l = 0; l < padded; ++l)
+            magic[static_cast<size_t>(j) * padded + l] =
+                std::ldexp(1.5, 52 + (l < columns ? unit_exponent(l, j) : 0));
+}
+
+void split_double(double value, int64_t& mantissa, int& exponent) {
+    const double fraction = std::frexp(value, &exponent);
+    mantissa = static_cast<int64_t>(std::ldexp(fraction, 53));
+    exponent -= 53;
+}
+
+void WideSum::add(__int128 value, int exponent) {
+    const bool negative = value < 0;
+    uint128 rest = negative ? -static_cast<uint128>(value) : static_cast<uint128>(value);
+    const int offset = exponent - kLowest;
+    int word = offset >> 5;
+    const int shift = offset & 31;
+    // The lowest digit takes what a shift of the 128-bit value would push out at the top.
+    uint64_t digit = static_cast<uint64_t>(static_cast<uint32_t>(rest)) << shift;
+    int64_t carry = static_cast<int64_t>(digit >> 32);
+    words_[word] += negative ? -static_cast<int64_t>(digit & 0xffffffffu)
+                             : static_cast<int64_t>(digit & 0xffffffffu);
+    rest >>= 32;
+    while (rest != 0 || carry != 0) {
+        digit = (static_cast<uint64_t>(static_cast<uint32_t>(rest)) << shift) + carry;
+        carry = static_cast<int64_t>(digit >> 32);
+        ++word;
+        words_[word] += negative ? -static_cast<int64_t>(digit & 0xffffffffu)
+                                 : static_cast<int64_t>(digit & 0xffffffffu);
+        rest >>= 32;
+    }
+}
+
+void WideSum::add_product(double a, double b) {
+    int64_t ma, mb;
+    int ea, eb;
+    split_double(a, ma, ea);
+    split_double(b, mb, eb);
+    if (ma != 0 && mb != 0)
+        add(static_cast<__int128>(ma) * mb, ea + eb);
+}
+
+void WideSum::merge(const WideSum& other) {
+    for (int w = 0; w < kWords; ++w)
+        words_[w] += other.words_[w];
+}
+
+namespace {
+
+// The float64 nearest to q * 2^exponent; `inexact` says that bits below q were dropped.
+double round_to_double(uint128 q, bool inexact, int exponent) {
+    if (q == 0)
+        return 0.0;
+    const uint64_t high = static_cast<uint64_t>(q >> 64);
+    const int bits = high ? 128 - __builtin_clzll(high)
+                          : 64 - __builtin_clzll(static_cast<uint64_t>(q));
+    // Subnormal results keep fewer bits.
+    int keep = 53;
+    if (bits + exponent < -1021)
+        keep = bits + exponent + 1074;
+    if (keep < 0)
+        return 0.0;
+    const int drop = bits - keep;
+    if (drop <= 0)
+        return std::ldexp(static_cast<double>(static_cast<uint64_t>(q)), exponent);
+    const uint128 half = static_cast<uint128>(1) << (drop - 1);
+    const uint128 rest = q & ((half << 1) - 1);
+    uint64_t kept = static_cast<uint64_t>(drop >= 128 ? 0 : q >> drop);
+    if (rest > half || (rest == half && (inexact || (kept & 1))))
+        ++kept;
+    return std::ldexp(static_cast<double>(kept), exponent + drop);
+}
+
+// numerator = quotient * denominator + remainder with a quotient of at least 64 bits, found by
+// binary long division; needed only when the denominator itself has more than 63 bits.
+uint128 long_division(uint128 numerator, uint128 denominator, int& exponent, bool& inexact) {
+    uint128 quotient = numerator / denominator;
+    uint128 remainder = numerator % denominator;
+    while ((quotient >> 60) == 0 && remainder != 0) {
+        const bool carry = remainder >> 127;
+        remainder <<= 1;
+        quotient <<= 1;
+        --exponent;
+        if (carry || remainder >= denominator) {
+            remainder -= denominator;
+            quotient |= 1;
+        }
+    }
+    inexact = remainder != 0;
+    return quotient;
+}
+
+// limbs: value = sum of limb[j] * 2^(-32 j), in units of the last limb. False if it may overflow.
+bool combine(const int64_t* limbs, int levels, size_t stride, __int128& out) {
+    if (levels > 3)
+        return false;
+    __int128 total = 0;
+    for (int j = 0; j < levels; ++j) {
+        const int64_t limb = limbs[j * stride];
+        if (levels == 3 && j == 0 && (limb >> 62) != (limb >> 63))
+            return false;
+        total = (total << 32) + limb;
+    }
+    out = total;
+    return true;
+}
+
+} // namespace
+
+double rounded_ratio(__int128 numerator, uint128 denominator, int exponent) {
+    if (numerator == 0)
+        return 0.0;
+    const bool negative = numerator < 0;
+    uint128 magnitude = negative ? -static_cast<uint128>(numerator) : static_cast<uint128>(numerator);
+    // As many leading bits as fit make the quotient long enough in one division.
+    const uint64_t high = static_cast<uint64_t>(magnitude >> 64);
+    const int zeros = high ? __builtin_clzll(high)
+                           : 64 + __builtin_clzll(static_cast<uint64_t>(magnitude));
+    magnitude <<= zeros;
+    exponent -= zeros;
+    bool inexact = false;
+    const uint128 quotient = long_division(magnitude, denominator, exponent, inexact);
+    const double value = round_to_double(quotient, inexact, exponent);
+    return negative ? -value : value;
+}
+
+bool means_from_sums(const int64_t* sums, const Grid& grid, const int64_t* mass, int mass_levels,
+                     int mass_top, int k, double* out) {
+    const int d = grid.columns, levels = grid.levels;
+    const int mass_unit = mass_top - 30 - 32 * (mass_levels - 1);
+    for (int c = 0; c < k; ++c) {
+        __int128 weight;
+        if (!combine(mass + static_cast<size_t>(c) * mass_levels, mass_levels, 1, weight))
+            return false;
+        if (weight <= 0)
+            continue;
+        const int64_t* row = sums + static_cast<size_t>(c) * levels * d;
+        for (int l = 0; l < d; ++l) {
+            __int128 sum;
+            if (!combine(row + l, levels, d, sum))
+                return false;
+            out[static_cast<size_t>(c) * d + l] = rounded_ratio(
+                sum, static_cast<uint128>(weight), grid.unit_exponent(l, levels - 1) - mass_unit);
+        }
+    }
+    return true;
+}
+
+void add_saving(const int64_t* sums, const Grid& grid, const int64_t* mass, int mass_levels,
+                int mass_top, int k, const double* means, WideSum& out) {
+    const int d = grid.columns, levels = grid.levels;
+    for (int c = 0; c < k; ++c)
+        for (int l = 0; l < d; ++l) {
+            int64_t m;
+            int e;
+            split_double(means[static_cast<size_t>(c) * d + l], m, e);
+            if (m == 0)
+                continue;
+            for (int j = 0; j < levels; ++j) {
+                const int64_t s = sums[(static_cast<size_t>(c) * levels + j) * d + l];
+                out.add(static_cast<__int128>(s) * m, e + grid.unit_exponent(l, j) + 1);
+            }
+            // m^2 has 106 bits: multiply its halves by each limb of the mass.
+            const uint128 square = static_cast<uint128>(static_cast<__int128>(m) * m);
+            const int64_t low = static_cast<int64_t>(static_cast<uint64_t>(square) & ((1ull << 56) - 1));
+            const int64_t high = static_cast<int64_t>(square >> 56);
+            for (int j = 0; j < mass_levels; ++j) {
+                const int64_t w = mass[static_cast<size_t>(c) * mass_levels + j];
+                const int unit = 2 * e + mass_top - 30 - 32 * j;
+                out.add(-static_cast<__int128>(w) * low, unit);
+                out.add(-static_cast<__int128>(w) * high, unit + 56);
+            }
+        }
+}
+
+} // namespace coterie

@@ -1,0 +1,123 @@
+// kernels.hpp: what a level offers, and the plain structures its kernels work on.
+//
+// The structures only point; vectors that own the memory live with the code that drives the
+// kernels (lloyd.cpp, seeding.cpp), which is compiled once, for the baseline.
+#pragma once
+
+#include "coterie/exact_sum.hpp"
+#include "coterie/rows.hpp"
+
+namespace coterie {
+
+// How a float64 value becomes a float32 one: (x - centre) * unit, a power of two.
+struct Frame {
+    const double* centre = nullptr; // (d,)
+    double unit = 1.0;
+    bool plain = false; // centre is zero and unit is one: float32 rows can be used as they are
+};
+
+// The means of one step, prepared once and read by all threads.
+struct Model {
+    int k = 0, d = 0;
+    const double* means = nullptr;   // (k, d)
+    const double* means_t = nullptr; // (d, k rounded up to 8), +inf beyond k
+    Frame frame;
+
+    // Proposals: |c|^2 - 2 x.c in float32, wrong by at most error * (|x| + reach)^2 + tiny.
+    float reach = 0.f; // the longest mean
+    float error = 0.f;
+    const float* squares = nullptr; // (kp,) |c|^2 by position; 1e30 beyond k
+    const float* flat = nullptr;    // (kp, d_padded) -2 c by position
+    const float* panels = nullptr;  // (kp / W, d, W) the same, W means side by side
+    const float* by_column = nullptr; // sparse only: (d, kp)
+    const int32_t* order = nullptr;   // (kp,) position -> mean, -1 beyond k
+    const int32_t* position = nullptr; // (k,) mean -> position
+    int kp = 0, d_padded = 0;
+
+    // Clocks: a row is safe while clock[label] < deadline[row].
+    const float* clock = nullptr;   // (k,)
+    const float* expiry = nullptr;  // (k,) clock, or +inf to look at every row of a cluster again
+    float cap = 1e30f;              // no slack is trusted beyond this
+
+    // Few columns: all means, and for each mean the list of those near it.
+    const float* table = nullptr;          // (k, d + 1): |c|^2, -2 c
+    const float* const* neighbours = nullptr; // (k,) lists of |c|^2, -2 c, distance, index;
+    const int32_t* n_neighbours = nullptr;    // (k,) their lengths, or null: meet all means
+
+    // Groups of panels for many columns.
+    int groups = 0, panels_per_group = 0;
+    const float* drift_of_group = nullptr; // (groups,) cumulative
+    bool by_group = false;                 // use the groups' bounds in this step
+    bool brute = false;                    // compare every row with every mean, keep no bounds
+};
+
+// What is remembered of the rows from step to step: a cache that can be rebuilt.
+struct RowState {
+    int32_t* labels = nullptr;   // (n,) -1: not yet assigned
+    float* deadline = nullptr;   // (n,) or null
+    float* bounds = nullptr;     // (n, groups) or null
+};
+
+// Where the exact sums of a step go.
+struct SumLayout {
+    const Grid* grid = nullptr; // of x, or of w x
+    const Grid* mass = nullptr; // of w; null: rows are counted
+};
+
+// What one thread gathers during a step.
+struct Worker {
+    int64_t* sums = nullptr; // (k, levels, padded)
+    int64_t* mass = nullptr; // (k, mass levels)
+    uint8_t* touched = nullptr; // (k,) clusters whose sums changed
+    float* radius = nullptr; // (k,) farthest row seen in each cluster
+    int64_t moved = 0, evaluated = 0, settled = 0, pairs = 0;
+    double* row = nullptr;   // (2, d padded) scratch, zero beyond d
+    char* scratch = nullptr; // see Kernels::scratch_*
+};
+
+// A pass of seeding over the rows of a block (see seeding.hpp).
+struct SeedPass {
+    const Rows* rows = nullptr;
+    Frame frame;
+    bool coarse = true;                 // distances in float32, framed; else in float64
+    const double* candidates = nullptr; // (trials, d)
+    int trials = 0;
+    float* nearest32 = nullptr;  // (n,) squared distance to the nearest seed; one of the two
+    double* nearest64 = nullptr; // is in use
+    const uint16_t* bucket = nullptr;   // (n,)
+    const int32_t* copies = nullptr;    // (n,) whole weights, or null for ones
+    int shift = 0;                      // a distance counts as rint(distance * 2^shift) units
+};
+
+struct Kernels {
+    const char* name;
+    int width;
+    bool fused;
+    size_t (*scratch_low)(const Model&);  // bytes of Worker::scratch
+    size_t (*scratch_high)(const Model&);
+
+    // Assignment update of rows [begin, end).
+    void (*assign_low)(const Rows&, const Model&, const SumLayout&, RowState, Worker&,
+                       int64_t begin, int64_t end);
+    void (*assign_high)(const Rows&, const Model&, const SumLayout&, RowState, Worker&,
+                        int64_t begin, int64_t end);
+
+    // out: (end - begin, k) squared distances by the definition.
+    void (*distances)(const Rows&, const Model&, Worker&, int64_t begin, int64_t end, double* out);
+
+    // Exact sums of (w) x and (w) x^2 by column, added to two grids; row: (6, padded) scratch.
+    void (*moments)(const Rows&, const Grid& grid, const Grid& squares, int64_t begin, int64_t end,
+                    double* row, int64_t* out_sums, int64_t* out_squares);
+
+    // Seeding. potentials: (trials,) += units left if the candidate became a seed.
+    // approach: the only candidate becomes a seed; (4096,) += units by bucket; the largest left.
+    void (*potentials)(const SeedPass&, int64_t begin, int64_t end, char* scratch, int64_t* out);
+    double (*approach)(const SeedPass&, int64_t begin, int64_t end, char* scratch, int64_t* out);
+};
+
+// The level in use, and the choice among those this machine can run.
+const Kernels& kernels();
+const char* const* level_names(int& count);
+bool use_level(const char* name);
+
+} // namespace coterie

@@ -1,0 +1,131 @@
+// simd.hpp: one vector of floats, as wide as the level allows, and the few things done with it.
+//
+// Included only by files that are compiled once per level; everything lives in the level's own
+// namespace, so that no function compiled for a newer machine is ever linked into older code.
+// Arithmetic and comparisons are the compiler's vector extensions; only what they lack is here.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace coterie::COTERIE_LEVEL {
+
+#if defined(__AVX512F__)
+constexpr int W = 16;
+#elif defined(__AVX2__)
+constexpr int W = 8;
+#else
+constexpr int W = 4;
+#endif
+
+typedef float VF __attribute__((vector_size(W * 4)));
+typedef int32_t VI __attribute__((vector_size(W * 4)));
+typedef double D4 __attribute__((vector_size(32)));
+typedef int64_t I4 __attribute__((vector_size(32)));
+
+#if defined(__FMA__)
+constexpr bool kFused = true; // one rounding per term of a product sum, else two
+#else
+constexpr bool kFused = false;
+#endif
+
+inline VF all(float value) { return VF{} + value; }
+inline VI all(int32_t value) { return VI{} + value; }
+
+template <class V, class T> inline V load(const T* p) {
+    V v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+}
+template <class V, class T> inline void store(T* p, V v) { std::memcpy(p, &v, sizeof v); }
+
+#if defined(__AVX512F__)
+inline VF fma(VF a, VF b, VF c) { return (VF)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
+inline VF min(VF a, VF b) { return (VF)_mm512_min_ps((__m512)a, (__m512)b); }
+inline VF max(VF a, VF b) { return (VF)_mm512_max_ps((__m512)a, (__m512)b); }
+inline VF sqrt(VF a) { return (VF)_mm512_sqrt_ps((__m512)a); }
+inline uint32_t bits(VI truth) { return _mm512_movepi32_mask((__m512i)truth); }
+inline VF lookup(const float* table, VI index) {
+    return (VF)_mm512_i32gather_ps((__m512i)index, table, 4);
+}
+#elif defined(__AVX2__)
+inline VF fma(VF a, VF b, VF c) { return (VF)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
+inline VF min(VF a, VF b) { return (VF)_mm256_min_ps((__m256)a, (__m256)b); }
+inline VF max(VF a, VF b) { return (VF)_mm256_max_ps((__m256)a, (__m256)b); }
+inline VF sqrt(VF a) { return (VF)_mm256_sqrt_ps((__m256)a); }
+inline uint32_t bits(VI truth) { return _mm256_movemask_ps((__m256)truth); }
+inline VF lookup(const float* table, VI index) {
+    return (VF)_mm256_i32gather_ps(table, (__m256i)index, 4);
+}
+#else
+inline VF fma(VF a, VF b, VF c) { return a * b + c; }
+#if defined(__SSE2__)
+inline VF min(VF a, VF b) { return (VF)_mm_min_ps((__m128)a, (__m128)b); }
+inline VF max(VF a, VF b) { return (VF)_mm_max_ps((__m128)a, (__m128)b); }
+inline VF sqrt(VF a) { return (VF)_mm_sqrt_ps((__m128)a); }
+inline uint32_t bits(VI truth) { return _mm_movemask_ps((__m128)truth); }
+#else
+inline VF min(VF a, VF b) { return a < b ? a : b; }
+inline VF max(VF a, VF b) { return a > b ? a : b; }
+inline VF sqrt(VF a) {
+    for (int q = 0; q < W; ++q)
+        a[q] = std::sqrt(a[q]);
+    return a;
+}
+inline uint32_t bits(VI truth) {
+    uint32_t out = 0;
+    for (int q = 0; q < W; ++q)
+        out |= static_cast<uint32_t>(truth[q] & 1) << q;
+    return out;
+}
+#endif
+inline VF lookup(const float* table, VI index) {
+    VF out;
+    for (int q = 0; q < W; ++q)
+        out[q] = table[index[q]];
+    return out;
+}
+#endif
+
+inline VF abs(VF a) { return max(a, -a); }
+
+#if defined(__AVX512F__)
+inline float smallest(VF v) { return _mm512_reduce_min_ps((__m512)v); }
+#elif defined(__AVX2__)
+inline float smallest(VF v) {
+    const __m256 a = (__m256)v;
+    __m128 b = _mm_min_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    b = _mm_min_ps(b, _mm_movehl_ps(b, b));
+    b = _mm_min_ss(b, _mm_movehdup_ps(b));
+    return _mm_cvtss_f32(b);
+}
+#else
+inline float smallest(VF v) {
+    const float a = v[0] < v[1] ? v[0] : v[1], b = v[2] < v[3] ? v[2] : v[3];
+    return a < b ? a : b;
+}
+#endif
+
+// Columns of W rows of D floats that lie one after the other: a transpose by constant shuffles.
+template <int D, int L, int V, size_t... Q>
+inline VF pick(VF sofar, VF next, std::index_sequence<Q...>) {
+    return __builtin_shufflevector(
+        sofar, next, ((int(Q) * D + L) / W == V ? (int(Q) * D + L) % W + W : int(Q))...);
+}
+template <int D, int L, size_t... V>
+inline VF column(const VF* flat, std::index_sequence<V...>) {
+    VF out = flat[0];
+    ((out = pick<D, L, int(V)>(out, flat[V], std::make_index_sequence<W>{})), ...);
+    return out;
+}
+template <int D, size_t... L>
+inline void transpose(const VF* flat, VF* columns, std::index_sequence<L...>) {
+    ((columns[L] = column<D, int(L)>(flat, std::make_index_sequence<D>{})), ...);
+}
+
+} // namespace coterie::COTERIE_LEVEL

@@ -1,0 +1,86 @@
+// add_row.hpp: a row joins or leaves the exact sums of a cluster.
+#pragma once
+
+#include "coterie/kernels.hpp"
+#include "coterie/simd.hpp"
+
+namespace coterie::COTERIE_LEVEL {
+
+// limbs: (levels, padded) += sign * x. Each limb takes the whole units of what the one above
+// left over; the integer number of units is read off the bits of value + magic.
+template <int Sign>
+inline void add_values(const double* x, const Grid& grid, int64_t* limbs) {
+    const int padded = grid.padded;
+    const double* magic = grid.magic.data();
+    for (int l = 0; l < padded; l += 4) {
+        D4 rest = load<D4>(x + l);
+        for (int j = 0; j < grid.levels; ++j) {
+            const size_t at = static_cast<size_t>(j) * padded + l;
+            const D4 m = load<D4>(magic + at);
+            const D4 rounded = rest + m;
+            const I4 units = (I4)rounded - (I4)m;
+            const I4 sum = load<I4>(limbs + at);
+            store(limbs + at, Sign > 0 ? sum + units : sum - units);
+            rest -= rounded - m;
+        }
+    }
+}
+
+template <int Sign> inline void add_mass(double w, const Grid& grid, int64_t* limbs) {
+    for (int j = 0; j < grid.levels; ++j) {
+        const double m = grid.magic[static_cast<size_t>(j) * grid.padded];
+        const double rounded = w + m;
+        int64_t a, b;
+        std::memcpy(&a, &rounded, 8);
+        std::memcpy(&b, &m, 8);
+        limbs[j] += Sign * (a - b);
+        w -= rounded - m;
+    }
+}
+
+template <int Sign>
+inline void add_row(const Rows& rows, const SumLayout& layout, Worker& worker, int64_t i, int c) {
+    const Grid& grid = *layout.grid;
+    int64_t* sums = worker.sums + static_cast<size_t>(c) * grid.size();
+    worker.touched[c] = 1;
+    double* x = worker.row; // (padded,), zero beyond d
+    if (rows.kind == Kind::float64 && (rows.d & 3) == 0 && !layout.mass) {
+        add_values<Sign>(static_cast<const double*>(rows.values) + i * rows.d, grid, sums);
+        worker.mass[c] += Sign;
+        return;
+    }
+    read_row(rows, i, x);
+    if (!layout.mass) {
+        add_values<Sign>(x, grid, sums);
+        worker.mass[c] += Sign;
+        return;
+    }
+    // w x is the sum of two float64 values, the product and its rounding error.
+    const double w = rows.weights[i];
+    double* error = x + grid.padded;
+    for (int l = 0; l < rows.d; ++l) {
+        const double product = w * x[l];
+        error[l] = std::fma(w, x[l], -product);
+        x[l] = product;
+    }
+    add_values<Sign>(x, grid, sums);
+    add_values<Sign>(error, grid, sums);
+    add_mass<Sign>(w, *layout.mass, worker.mass + static_cast<size_t>(c) * layout.mass->levels);
+}
+
+// The label of row i becomes c; the sums follow.
+inline void relabel(const Rows& rows, const SumLayout& layout, RowState state, Worker& worker,
+                    int64_t i, int c) {
+    const int old = state.labels[i];
+    if (old == c)
+        return;
+    state.labels[i] = c;
+    ++worker.moved;
+    if (!layout.grid)
+        return; // prediction: nobody asks for sums
+    if (old >= 0)
+        add_row<-1>(rows, layout, worker, i, old);
+    add_row<+1>(rows, layout, worker, i, c);
+}
+
+} // namespace coterie::COTERIE_LEVEL

@@ -1,0 +1,238 @@
+// assign_low.cpp: assignment update for few columns. Vectors hold W rows; means are broadcast.
+//
+// With few means every failing block is compared with all of them. With many, failing rows are
+// bucketed by label and meet only the means near their own (see Model::neighbours).
+#include "add_row.hpp"
+#include "definition.hpp"
+#include "load_block.hpp"
+
+namespace coterie::COTERIE_LEVEL {
+namespace {
+
+constexpr int kChunk = 8192; // rows: their values stay in the second-level cache
+
+// Slightly more and slightly less than one: a root and a product, rounded outward.
+constexpr float kUp = 1.000001f, kDown = 0.999999f;
+// Relative rounding of a clock, generously.
+constexpr float kClockRounding = 6e-7f;
+
+// Two smallest proposals and the index of the smallest, lane by lane.
+struct Best {
+    VF first = all(__builtin_inff()), second = all(__builtin_inff());
+    VI index = {};
+    inline void meet(VF value, int32_t j) {
+        const VI nearer = value < first;
+        second = min(second, max(first, value));
+        first = min(first, value);
+        index = nearer ? all(j) : index;
+    }
+};
+
+template <int D> inline VF propose(const VF* x, const float* square_and_mean) {
+    VF value = all(square_and_mean[0]);
+    for (int l = 0; l < D; ++l)
+        value = fma(x[l], all(square_and_mean[1 + l]), value);
+    return value;
+}
+
+// What a comparison of W rows yields: labels, and how much the means may move before the labels
+// must be looked at again.
+struct Outcome {
+    VI label;
+    VF reach, slack; // upper bound on the distance to the own mean; trusted slack
+};
+
+template <int D> struct Comparison {
+    const VF* x;
+    VF norm, error;
+    Comparison(const VF* x_, const Model& model) : x(x_) {
+        norm = x[0] * x[0];
+        for (int l = 1; l < D; ++l)
+            norm = fma(x[l], x[l], norm);
+        const VF length = sqrt(norm) + model.reach;
+        error = length * length * model.error + 1e-36f;
+    }
+    VF distance_above(VF proposal) const {
+        return sqrt(max(proposal + norm, VF{}) + error) * kUp;
+    }
+    VF distance_below(VF proposal) const {
+        return sqrt(max(proposal + norm - error, VF{})) * kDown;
+    }
+    // Rows whose two nearest means are too close to call are settled by the definition.
+    template <class RowOf>
+    Outcome decide(const Best& best, uint32_t live, const Rows& rows, const Model& model,
+                   Worker& worker, RowOf row_of) const {
+        Outcome out{best.index, distance_above(best.first), {}};
+        out.slack = min(distance_below(best.second) - out.reach, all(model.cap));
+        uint32_t unclear = live & bits(best.second - best.first <= error + error);
+        if (unclear) {
+            const VF farther = distance_above(best.first + error + error);
+            for (; unclear; unclear &= unclear - 1) {
+                const int q = __builtin_ctz(unclear);
+                out.label[q] = settle(rows, model, worker, row_of(q));
+                out.reach[q] = farther[q];
+                out.slack[q] = -1.f - 2.f * farther[q];
+            }
+        }
+        return out;
+    }
+};
+
+inline VF deadline_of(const Outcome& out, const Model& model) {
+    const VF clock = lookup(model.clock, out.label);
+    return clock + out.slack - kClockRounding * (abs(clock) + abs(out.slack));
+}
+
+// Every mean for every block with a failing row.
+template <int D>
+void assign_all(const Rows& rows, const Model& model, const SumLayout& layout, RowState state,
+                Worker& worker, int64_t begin, int64_t end) {
+    constexpr int record = D + 1;
+    for (int64_t first = begin; first < end; first += W) {
+        const int count = end - first < W ? static_cast<int>(end - first) : W;
+        const uint32_t live = count == W ? (1ull << W) - 1 : (1u << count) - 1;
+        const bool whole = count == W;
+        VI labels = all(-1);
+        if (whole)
+            labels = load<VI>(state.labels + first);
+        else
+            std::memcpy(&labels, state.labels + first, count * 4);
+        if (!model.brute && labels[0] >= 0 && whole) {
+            const VF clock = lookup(model.clock, labels);
+            if (!bits(clock >= load<VF>(state.deadline + first)))
+                continue;
+        }
+        worker.evaluated += count;
+        VF x[D];
+        if (whole) {
+            load_block<D>(rows, model.frame, first, x);
+        } else {
+            int64_t index[W];
+            for (int q = 0; q < W; ++q)
+                index[q] = first + q;
+            gather_block<D>(rows, model.frame, index, count, x);
+        }
+        const Comparison<D> comparison(x, model);
+        Best best;
+        const float* p = model.table;
+        for (int j = 0; j < model.k; ++j, p += record)
+            best.meet(propose<D>(x, p), j);
+        const Outcome out = comparison.decide(best, live, rows, model, worker,
+                                              [first](int q) { return first + q; });
+        if (!model.brute) {
+            const VF deadline = deadline_of(out, model);
+            if (whole)
+                store(state.deadline + first, deadline);
+            else
+                std::memcpy(state.deadline + first, &deadline, count * 4);
+        }
+        for (uint32_t changed = live & bits(out.label != labels); changed; changed &= changed - 1) {
+            const int q = __builtin_ctz(changed);
+            relabel(rows, layout, state, worker, first + q, out.label[q]);
+        }
+        if (worker.radius)
+            for (int q = 0; q < count; ++q) {
+                float& r = worker.radius[out.label[q]];
+                r = r < out.reach[q] ? out.reach[q] : r;
+            }
+    }
+}
+
+// Only near means, for the failing rows of each cluster.
+template <int D>
+void assign_near(const Rows& rows, const Model& model, const SumLayout& layout, RowState state,
+                 Worker& worker, int64_t begin, int64_t end) {
+    constexpr int record = D + 3;
+    const int k = model.k;
+    int32_t* start = reinterpret_cast<int32_t*>(worker.scratch); // (k + 1,)
+    int32_t* cursor = start + k + 1;                             // (k,)
+    int32_t* failing = cursor + k;                               // (kChunk,)
+    int32_t* sorted = failing + kChunk;                          // (kChunk,)
+
+    int n_failing = 0;
+    int64_t i = begin;
+    for (; i + W <= end; i += W) {
+        const VF expiry = lookup(model.expiry, load<VI>(state.labels + i));
+        for (uint32_t m = bits(expiry >= load<VF>(state.deadline + i)); m; m &= m - 1)
+            failing[n_failing++] = static_cast<int32_t>(i - begin) + __builtin_ctz(m);
+    }
+    for (; i < end; ++i)
+        if (model.expiry[state.labels[i]] >= state.deadline[i])
+            failing[n_failing++] = static_cast<int32_t>(i - begin);
+    if (n_failing == 0)
+        return;
+    worker.evaluated += n_failing;
+
+    std::memset(start, 0, sizeof(int32_t) * (k + 1));
+    const int32_t* labels = state.labels + begin;
+    for (int q = 0; q < n_failing; ++q)
+        ++start[labels[failing[q]] + 1];
+    for (int c = 0; c < k; ++c)
+        start[c + 1] += start[c];
+    std::memcpy(cursor, start, sizeof(int32_t) * k);
+    for (int q = 0; q < n_failing; ++q)
+        sorted[cursor[labels[failing[q]]]++] = failing[q];
+
+    for (int c = 0; c < k; ++c) {
+        const float* list = model.neighbours[c];
+        for (int from = start[c]; from < start[c + 1]; from += W) {
+            const int count = start[c + 1] - from < W ? start[c + 1] - from : W;
+            const uint32_t live = (uint32_t)((1ull << count) - 1);
+            int64_t index[W];
+            for (int q = 0; q < W; ++q)
+                index[q] = begin + sorted[from + (q < count ? q : count - 1)];
+            VF x[D];
+            gather_block<D>(rows, model.frame, index, count, x);
+            const Comparison<D> comparison(x, model);
+            // The own mean comes first; means farther from it than this cannot win or be near.
+            Best best;
+            const VF own = propose<D>(x, list);
+            best.meet(own, c);
+            const float limit = (-smallest(-comparison.distance_above(own)) * 2 + model.cap) * kUp;
+            const float* p = list + record;
+            for (int j = 1; j < model.n_neighbours[c] && p[D + 1] <= limit; ++j, p += record) {
+                int32_t name;
+                std::memcpy(&name, p + D + 2, 4);
+                best.meet(propose<D>(x, p), name);
+                ++worker.pairs;
+            }
+            const Outcome out = comparison.decide(best, live, rows, model, worker,
+                                                  [&index](int q) { return index[q]; });
+            const VF deadline = deadline_of(out, model);
+            for (int q = 0; q < count; ++q) {
+                state.deadline[index[q]] = deadline[q];
+                float& r = worker.radius[out.label[q]];
+                r = r < out.reach[q] ? out.reach[q] : r;
+                relabel(rows, layout, state, worker, index[q], out.label[q]);
+            }
+        }
+    }
+}
+
+template <int D>
+void assign(const Rows& rows, const Model& model, const SumLayout& layout, RowState state,
+            Worker& worker, int64_t begin, int64_t end) {
+    if (model.n_neighbours)
+        assign_near<D>(rows, model, layout, state, worker, begin, end);
+    else
+        assign_all<D>(rows, model, layout, state, worker, begin, end);
+}
+
+} // namespace
+
+void assign_low(const Rows& rows, const Model& model, const SumLayout& layout, RowState state,
+                Worker& worker, int64_t begin, int64_t end) {
+    using Assign = void (*)(const Rows&, const Model&, const SumLayout&, RowState, Worker&,
+                            int64_t, int64_t);
+    static constexpr Assign by_columns[] = {nullptr,   assign<1>, assign<2>, assign<3>, assign<4>,
+                                            assign<5>, assign<6>, assign<7>, assign<8>};
+    for (; begin < end; begin += kChunk)
+        by_columns[model.d](rows, model, layout, state, worker, begin,
+                            end - begin < kChunk ? end : begin + kChunk);
+}
+
+size_t scratch_low(const Model& model) {
+    return sizeof(int32_t) * (2 * static_cast<size_t>(model.k) + 1 + 2 * kChunk) + 64;
+}
+
+} // namespace coterie::COTERIE_LEVEL

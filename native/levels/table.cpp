@@ -1,0 +1,21 @@
+// table.cpp: the kernels of one level, by name.
+#include "coterie/kernels.hpp"
+#include "coterie/simd.hpp"
+
+namespace coterie::COTERIE_LEVEL {
+
+size_t scratch_low(const Model&);
+size_t scratch_high(const Model&);
+void assign_low(const Rows&, const Model&, const SumLayout&, RowState, Worker&, int64_t, int64_t);
+void assign_high(const Rows&, const Model&, const SumLayout&, RowState, Worker&, int64_t, int64_t);
+void distances(const Rows&, const Model&, Worker&, int64_t, int64_t, double*);
+void moments(const Rows&, const Grid&, const Grid&, int64_t, int64_t, double*, int64_t*, int64_t*);
+void potentials(const SeedPass&, int64_t, int64_t, char*, int64_t*);
+double approach(const SeedPass&, int64_t, int64_t, char*, int64_t*);
+
+extern const Kernels table;
+const Kernels table = {COTERIE_LEVEL_NAME, W,        kFused,     scratch_low, scratch_high,
+                       assign_low,         assign_high, distances, moments,  potentials,
+                       approach};
+
+} // namespace coterie::COTERIE_LEVEL

@@ -1,0 +1,322 @@
+// lloyd.cpp: one assignment update after the other, each with as little work as the last allows.
+#include "coterie/lloyd.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace coterie {
+namespace {
+
+constexpr int kFewMeans = 24;           // up to here a block of rows meets all means
+constexpr int64_t kChunkWork = 1 << 22; // products per chunk: about a tenth of a millisecond
+constexpr double kRefreshGrowth = 0.25; // a radius this much too large is measured again
+
+// clock + drift, rounded upward.
+float advance(float clock, double drift) {
+    if (!(drift > 0))
+        return clock;
+    const float sum = static_cast<float>(clock + drift);
+    return sum + 3e-7f * sum + 1e-37f;
+}
+
+} // namespace
+
+struct Lloyd::Thread {
+    Buffer<int64_t> sums, mass;
+    Buffer<double> row;
+    Buffer<char> scratch;
+    std::vector<float> radius;
+    std::vector<uint8_t> touched;
+    Worker worker;
+};
+
+Lloyd::Lloyd(const Rows& rows, const Ranges& ranges, int32_t* labels, std::optional<Grid> grid,
+             std::optional<Grid> mass, Algorithm algorithm)
+    : rows_(rows), ranges_(ranges), labels_(labels), grid_(std::move(grid)),
+      mass_grid_(std::move(mass)), algorithm_(algorithm),
+      low_(rows.d <= kFewColumns && !rows.sparse()) {}
+
+Lloyd::~Lloyd() = default;
+
+// Start over: labels stay, all that was concluded about them goes.
+void Lloyd::forget(const double* means, int k) {
+    fresh_ = true;
+    by_group_ = false;
+    steps_ = 0;
+    const size_t d = rows_.d;
+    if (k != k_) {
+        std::fill(labels_, labels_ + rows_.n, -1);
+        k_ = k;
+        threads_.clear();
+        means_.resize(k * d);
+        if (grid_) {
+            sums_.resize(k * grid_->size());
+            sums_.zero();
+            masses_.resize(static_cast<size_t>(k) * (mass_grid_ ? mass_grid_->levels : 1));
+            masses_.zero();
+        }
+    }
+    drift_.assign(k, 0.0);
+    clock_.assign(k + 16, 0.f);
+    expiry_.assign(k + 16, 0.f);
+    near_ = low_ && k > kFewMeans && algorithm_ != Algorithm::brute;
+    order_ = low_ || rows_.sparse() ? std::vector<int32_t>{}
+                                    : neighbouring_order(means, k, rows_.d, kernels_->width);
+    plan_groups(k);
+    if (algorithm_ != Algorithm::brute)
+        deadline_.resize(rows_.n);
+    if (groups_ > 0)
+        bounds_.resize(rows_.n * groups_);
+    group_drift_.assign(groups_, 0.f);
+    radius_.assign(near_ ? k : 0, 0.0);
+    growth_.assign(near_ ? k : 0, 0.0);
+    refresh_.assign(near_ ? k : 0, 0);
+    cap_ = 1e30f;
+    if (near_) {
+        // Half the median gap between a mean and its nearest: enough slack to skip most rows,
+        // little enough that lists stay short.
+        std::vector<double> gaps;
+        for (int a = 0; a < k; ++a) {
+            double nearest = HUGE_VAL;
+            for (int b = 0; b < k; ++b) {
+                double s = 0.0;
+                for (size_t l = 0; l < d; ++l) {
+                    const double e = means[a * d + l] - means[b * d + l];
+                    s += e * e;
+                }
+                if (b != a)
+                    nearest = std::min(nearest, s);
+            }
+            gaps.push_back(std::sqrt(nearest));
+        }
+        std::nth_element(gaps.begin(), gaps.begin() + k / 2, gaps.end());
+        cap_ = static_cast<float>(0.5 * gaps[k / 2] * frame_->view().unit);
+    }
+}
+
+// Bounds by group may take a quarter of what a row of float64 takes, and eight bounds always.
+void Lloyd::plan_groups(int k) {
+    const int panels = (k + kernels_->width - 1) / kernels_->width;
+    const int affordable = std::max(8, rows_.d / 2);
+    groups_ = 0;
+    panels_per_group_ = 1;
+    if (low_ || rows_.sparse() || algorithm_ == Algorithm::brute || panels <= 2)
+        return;
+    panels_per_group_ = (panels + affordable - 1) / affordable;
+    groups_ = (panels + panels_per_group_ - 1) / panels_per_group_;
+}
+
+void Lloyd::advance_clocks(const double* means, int k) {
+    const size_t d = rows_.d;
+    const double unit = frame_->view().unit;
+    double largest = 0.0, second = 0.0;
+    int farthest = -1;
+    for (int c = 0; c < k; ++c) {
+        double s = 0.0;
+        for (size_t l = 0; l < d; ++l) {
+            const double e = (means[c * d + l] - means_[c * d + l]) * unit;
+            s += e * e;
+        }
+        drift_[c] = std::sqrt(s) * 1.000001;
+        if (drift_[c] > largest) {
+            second = largest;
+            largest = drift_[c];
+            farthest = c;
+        } else {
+            second = std::max(second, drift_[c]);
+        }
+    }
+    if (near_) // the clocks follow the neighbours, see list_neighbours
+        return;
+    for (int c = 0; c < k; ++c)
+        clock_[c] = advance(clock_[c], drift_[c] + (c == farthest ? second : largest));
+    const int per_group = panels_per_group_ * kernels_->width;
+    for (int g = 0; g < groups_; ++g) {
+        double most = 0.0;
+        for (int p = g * per_group; p < std::min(k, (g + 1) * per_group); ++p)
+            most = std::max(most, drift_[order_[p]]);
+        group_drift_[g] = advance(group_drift_[g], most);
+    }
+}
+
+// For each mean the others within 2 R + cap of it, R the radius of its cluster. A mean outside
+// is farther from every row of the cluster than its own by at least cap: no slack above cap is
+// ever trusted, so means outside the list need no clock.
+void Lloyd::list_neighbours(Team& team, const double* means, int k) {
+    const size_t d = rows_.d, record = d + 3;
+    const double unit = frame_->view().unit;
+    const float* table = prepared_.model.table;
+    lists_.resize(k);
+    list_pointers_.resize(k);
+    list_lengths_.resize(k);
+    const bool look_again = (steps_ & (steps_ - 1)) == 0 && steps_ >= 2;
+    for (int c = 0; c < k; ++c) {
+        radius_[c] += drift_[c];
+        growth_[c] += drift_[c];
+        refresh_[c] = look_again || growth_[c] > kRefreshGrowth * radius_[c];
+        if (refresh_[c])
+            growth_[c] = 0.0;
+    }
+    team.for_chunks(k, 16, [&](int, int64_t begin, int64_t end) {
+        std::vector<std::pair<float, int32_t>> near;
+        for (int64_t a = begin; a < end; ++a) {
+            near.clear();
+            const double limit = (2 * radius_[a] + cap_) * 1.00001;
+            double most = 0.0;
+            for (int b = 0; b < k; ++b) {
+                double s = 0.0;
+                for (size_t l = 0; l < d; ++l) {
+                    const double e = (means[a * d + l] - means[b * d + l]) * unit;
+                    s += e * e;
+                }
+                const double distance = std::sqrt(s);
+                if (distance > limit || b == a)
+                    continue;
+                near.emplace_back(static_cast<float>(distance * 0.999999), b);
+                most = std::max(most, drift_[b]);
+            }
+            std::sort(near.begin(), near.end());
+            std::vector<float>& list = lists_[a];
+            list.resize((near.size() + 1) * record);
+            float* p = list.data();
+            auto put = [&](float distance, int32_t c) {
+                std::memcpy(p, table + c * (d + 1), sizeof(float) * (d + 1));
+                p[d + 1] = distance;
+                std::memcpy(p + d + 2, &c, 4);
+                p += record;
+            };
+            put(0.f, static_cast<int32_t>(a));
+            for (const auto& [distance, c] : near)
+                put(distance, c);
+            list_pointers_[a] = list.data();
+            list_lengths_[a] = static_cast<int32_t>(near.size()) + 1;
+            clock_[a] = advance(clock_[a], drift_[a] + most);
+            expiry_[a] = refresh_[a] ? HUGE_VALF : clock_[a];
+        }
+    });
+    for (int c = 0; c < k; ++c)
+        if (refresh_[c])
+            radius_[c] = 0.0;
+    prepared_.model.neighbours = list_pointers_.data();
+    prepared_.model.n_neighbours = list_lengths_.data();
+}
+
+StepCounts Lloyd::step(Team& team, const double* means, int k) {
+    const size_t d = rows_.d;
+    const Kernels& kernels = coterie::kernels();
+    const FrameOwner frame(ranges_, means, k, rows_.sparse());
+    const bool lost = k != k_ || kernels_ != &kernels || !frame_ || !(*frame_ == frame);
+    kernels_ = &kernels;
+    frame_ = frame;
+    if (lost)
+        forget(means, k);
+    prepared_.prepare(kernels, rows_, means, k, frame_->view(), order_);
+    if (!fresh_)
+        advance_clocks(means, k);
+
+    Model& model = prepared_.model;
+    model.brute = algorithm_ == Algorithm::brute;
+    model.cap = cap_;
+    model.neighbours = nullptr;
+    model.n_neighbours = nullptr;
+    if (near_ && !fresh_)
+        list_neighbours(team, means, k);
+    model.clock = clock_.data();
+    model.expiry = expiry_.data();
+    model.groups = groups_;
+    model.panels_per_group = panels_per_group_;
+    model.drift_of_group = group_drift_.data();
+    model.by_group = groups_ > 0 && by_group_ && !fresh_;
+    if (fresh_ && !model.brute)
+        std::fill(deadline_.data(), deadline_.data() + rows_.n, -HUGE_VALF);
+
+    const SumLayout layout{grid_ ? &*grid_ : nullptr, mass_grid_ ? &*mass_grid_ : nullptr};
+    const size_t scratch = low_ ? kernels.scratch_low(model) : kernels.scratch_high(model);
+    const size_t mass_levels = mass_grid_ ? mass_grid_->levels : 1;
+    threads_.resize(team.size());
+    for (Thread& thread : threads_) {
+        if (thread.scratch.size() < scratch)
+            thread.scratch.resize(scratch);
+        if (thread.row.size() == 0) {
+            thread.row.resize(2 * (d + 8));
+            thread.row.zero();
+        }
+        if (grid_ && thread.touched.size() != static_cast<size_t>(k)) {
+            thread.sums.resize(k * grid_->size());
+            thread.sums.zero();
+            thread.mass.resize(k * mass_levels);
+            thread.mass.zero();
+            thread.touched.assign(k, 0);
+        }
+        thread.radius.assign(near_ ? k : 0, 0.f);
+        thread.worker = {};
+        thread.worker.sums = thread.sums.data();
+        thread.worker.mass = thread.mass.data();
+        thread.worker.touched = thread.touched.data();
+        thread.worker.radius = near_ ? thread.radius.data() : nullptr;
+        thread.worker.row = thread.row.data();
+        thread.worker.scratch = thread.scratch.data();
+    }
+
+    const RowState state{labels_, model.brute ? nullptr : deadline_.data(),
+                         groups_ > 0 ? bounds_.data() : nullptr};
+    const int64_t per_row = std::max<int64_t>(1, static_cast<int64_t>(k) * d);
+    const int64_t chunk =
+        low_ ? 8192 : std::clamp<int64_t>(kChunkWork / per_row / 48 * 48, 96, 9600);
+    const auto assign = low_ ? kernels.assign_low : kernels.assign_high;
+    k_ = 0; // until the step is whole: what an interrupt leaves behind cannot be trusted
+    team.for_chunks(rows_.n, chunk, [&](int t, int64_t begin, int64_t end) {
+        assign(rows_, model, layout, state, threads_[t].worker, begin, end);
+    });
+    k_ = k;
+    fresh_ = false;
+    std::memcpy(means_.data(), means, sizeof(double) * k * d);
+    ++steps_;
+
+    StepCounts counts;
+    int64_t pairs = 0;
+    for (const Thread& thread : threads_) {
+        counts.moved += thread.worker.moved;
+        counts.evaluated += thread.worker.evaluated;
+        counts.settled += thread.worker.settled;
+        pairs += thread.worker.pairs;
+    }
+    // Bounds by group pay once deadlines leave out half of the rows.
+    by_group_ = 2 * pairs <= rows_.n * k;
+    collect(threads_, k);
+    return counts;
+}
+
+void Lloyd::collect(std::vector<Thread>& threads, int k) {
+    for (Thread& thread : threads) {
+        for (int c = 0; near_ && c < k; ++c)
+            radius_[c] = std::max<double>(radius_[c], thread.radius[c]);
+        if (!grid_)
+            continue;
+        const size_t size = grid_->size(), mass_levels = mass_grid_ ? mass_grid_->levels : 1;
+        for (int c = 0; c < k; ++c) {
+            if (!thread.touched[c])
+                continue;
+            thread.touched[c] = 0;
+            int64_t* from = thread.sums.data() + c * size;
+            int64_t* to = sums_.data() + c * size;
+            for (size_t q = 0; q < size; ++q)
+                to[q] += from[q];
+            std::memset(from, 0, size * sizeof(int64_t));
+            for (size_t j = 0; j < mass_levels; ++j) {
+                masses_[c * mass_levels + j] += thread.mass[c * mass_levels + j];
+                thread.mass[c * mass_levels + j] = 0;
+            }
+        }
+    }
+}
+
+void Lloyd::totals(int64_t* sums, int64_t* mass) const {
+    const size_t d = rows_.d, rows = static_cast<size_t>(k_) * grid_->levels;
+    for (size_t r = 0; r < rows; ++r)
+        std::memcpy(sums + r * d, sums_.data() + r * grid_->padded, d * sizeof(int64_t));
+    std::memcpy(mass, masses_.data(),
+                sizeof(int64_t) * k_ * (mass_grid_ ? mass_grid_->levels : 1));
+}
+
+} // namespace coterie

@@ -1,0 +1,24 @@
+"""Random words by counter: the same seed gives the same words, whoever asks and in what order."""
+
+from __future__ import annotations
+
+MASK = (1 << 64) - 1
+
+
+def mix(z: int) -> int:
+    """Scramble 64 bits (the finaliser of the splitmix generator)."""
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
+
+
+class Draws:
+    """Words of 64 random bits, named by a stream and a number in it."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def word(self, stream: int, number: int = 0) -> int:
+        z = mix((self.seed + 0x9E3779B97F4A7C15) & MASK)
+        z = mix((z + stream * 0xD1B54A32D192ED03) & MASK)
+        return mix((z + number * 0x8CB92BA72F3D8DD7 + 0x632BE59BD9B4E019) & MASK)

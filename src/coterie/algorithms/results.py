@@ -1,0 +1,55 @@
+"""Records of what happened. Frozen, so that parts of different runs never mix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """One round of assignment update and mean update."""
+
+    error: float  # clustering error after the mean update
+    moved: int  # points whose cluster changed
+    largest_move: float  # of a mean
+    seconds: float
+    active: int  # clusters with at least one point
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One iteration as it could be drawn: the means, and the points that changed cluster."""
+
+    means: Floats  # (k, d) that the points were assigned to
+    rows: NDArray[np.int64]
+    labels: NDArray[np.int32]  # new labels of those rows
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of k-means, from its initial means to its last."""
+
+    means: Floats  # (k, d)
+    labels: NDArray[np.int32]  # (n,) the nearest of these means
+    active: NDArray[np.bool_]  # (k,)
+    inertia: float
+    clustering_error: float
+    n_iter: int
+    converged: bool
+    stopped: str  # why, in words
+    history: tuple[Iteration, ...]
+    seconds: float
+    initial_means: Floats
+    trace: tuple[Frame, ...] | None = None
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.means)} clusters ({int(self.active.sum())} active), clustering error "
+            f"{self.clustering_error:.6g} after {self.n_iter} iterations in {self.seconds:.3g} s: "
+            f"{self.stopped}"
+        )

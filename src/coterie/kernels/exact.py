@@ -1,0 +1,101 @@
+"""Exact sums as integers: where their limbs lie, and how they become numbers again.
+
+A column whose values lie below ``2**top`` is cut into limbs of 32 bits; limb ``j`` counts units
+of ``2**(top - 30 - 32 j)``. Limbs of two blocks are added as integers, in any order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.kernels import _native
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+SMALLEST_EXPONENT = -1074  # of a float64
+LARGEST_TOP = 990  # beyond this the rounding constant of a limb would overflow
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Where the limbs of each column lie."""
+
+    top: NDArray[np.int32]  # (columns,)
+    levels: int
+
+    @classmethod
+    def covering(cls, top: Integers, lowest_bit: Integers) -> Grid:
+        """The grid for columns with values below ``2**top`` that are multiples of ``2**lowest``."""
+        levels = max(1, int(np.max((top - 30 - lowest_bit + 31) // 32, initial=0)) + 1)
+        # Units below the smallest float64 would need a rounding constant that does not exist.
+        floor = SMALLEST_EXPONENT + 30 + 32 * (levels - 1)
+        return cls(np.maximum(top, floor).astype(np.int32), levels)
+
+    def exponent(self, column: int, level: int) -> int:
+        return int(self.top[column]) - 30 - 32 * level
+
+    def value(self, limbs: Integers, column: int = 0) -> Fraction:
+        """The number that ``limbs`` (levels,) of a column stand for."""
+        total = 0
+        for limb in limbs.tolist():
+            total = (total << 32) + limb
+        return scaled(total, self.exponent(column, self.levels - 1))
+
+
+COUNTING = Grid(np.array([30], dtype=np.int32), 1)  # of rows: one limb of whole units
+
+
+def scaled(integer: int, exponent: int) -> Fraction:
+    """``integer * 2**exponent``, exactly."""
+    if exponent >= 0:
+        return Fraction(integer << exponent)
+    return Fraction(integer, 1 << -exponent)
+
+
+def from_digits(digits: Integers) -> Fraction:
+    """The number behind the digits of a native wide sum."""
+    total = 0
+    for digit in reversed(digits.tolist()):
+        total = (total << 32) + digit
+    return scaled(total, _native.WIDE_LOWEST_EXPONENT)
+
+
+def to_float(value: Fraction) -> float:
+    """The nearest float64; infinite where the number is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def exact_means(
+    sums: Integers, grid: Grid, mass: Integers, mass_grid: Grid, previous: Floats
+) -> Floats:
+    """Mean of each cluster, the exact ratio rounded once; without mass, the previous mean.
+
+    sums : (k, levels, d); mass : (k, mass levels); previous : (k, d)
+    """
+    means = np.array(previous, dtype=np.float64, order="C")
+    if _native.means_from_sums(sums, grid.top, mass, int(mass_grid.top[0]), means):
+        return means
+    for c in range(len(means)):
+        weight = mass_grid.value(mass[c])
+        if weight > 0:
+            for column in range(means.shape[1]):
+                means[c, column] = float(grid.value(sums[c, :, column], column) / weight)
+    return means
+
+
+def saved_by_means(
+    sums: Integers, grid: Grid, mass: Integers, mass_grid: Grid, means: Floats
+) -> Fraction:
+    """Sum of ``2 m S - W m**2`` over clusters and columns: what is left of the sum of squares
+    after it is taken off is the sum of squared distances, for any means."""
+    return from_digits(
+        _native.saving(sums, grid.top, mass, int(mass_grid.top[0]), np.ascontiguousarray(means))
+    )

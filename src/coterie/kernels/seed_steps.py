@@ -1,0 +1,114 @@
+"""What seeding asks of one block. See `coterie.algorithms.seeding` for the story."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.kernels import _native
+from coterie.kernels.block import Block
+from coterie.kernels.exact import Floats, Integers
+from coterie.kernels.steps import Survey
+
+N_BUCKETS: int = _native.N_BUCKETS
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far rows are from their nearest seed: the largest squared distance, and whole units of
+    distance by bucket of the rows' hashes."""
+
+    largest: float
+    units: Integers  # (N_BUCKETS,)
+    copies: int  # rows, or whole copies of them
+
+    def __add__(self, other: Spread) -> Spread:
+        return Spread(
+            max(self.largest, other.largest), self.units + other.units, self.copies + other.copies
+        )
+
+
+@dataclass(frozen=True)
+class Holdings:
+    """Distinct values by hash, each with the units of distance that its rows hold together."""
+
+    hashes: NDArray[np.uint64]
+    units: Integers
+    values: Floats
+
+    def __add__(self, other: Holdings) -> Holdings:
+        hashes = np.concatenate([self.hashes, other.hashes])
+        units = np.concatenate([self.units, other.units])
+        values = np.concatenate([self.values, other.values])
+        distinct, first, back = np.unique(hashes, return_index=True, return_inverse=True)
+        total = np.zeros(len(distinct), dtype=np.int64)
+        np.add.at(total, back, units)
+        return Holdings(distinct, total, values[first])
+
+
+def _seeding(block: Block) -> _native.Seeding:
+    found: _native.Seeding = block.cache["seeding"]
+    return found
+
+
+def start(block: Block, survey: Survey) -> Spread:
+    """Begin a seeding: every row at distance one, so that a draw is a draw of rows."""
+    copies = None
+    if block.weights is not None:
+        whole = bool(np.all(block.weights == np.floor(block.weights)))
+        factor = 1.0 if whole and survey.extent.weight_high < 2.0**31 else survey.copies_per_weight
+        copies = np.maximum(np.rint(block.weights * factor), 1).astype(np.int32)
+    seeding = _native.Seeding(block.rows, survey.extent.low, survey.extent.high, copies)
+    seeding.start(1.0)
+    largest, units = seeding.approach(None, 0)
+    block.cache["seeding"] = seeding
+    seeding.start(np.inf)
+    return Spread(largest, units, block.n_rows if copies is None else int(copies.sum(dtype="i8")))
+
+
+def rows_of_buckets(block: Block, buckets: NDArray[np.int32]) -> Holdings:
+    """The values in some buckets, every row at distance one."""
+    seeding = _seeding(block)
+    seeding.start(1.0)
+    found = Holdings(*seeding.holdings(buckets, 0))
+    seeding.start(np.inf)
+    return found
+
+
+def approach(block: Block, seed: Floats | None, shift: int) -> Spread:
+    """`seed` joins the seeds (None: none does). A squared distance s counts rint(s 2^shift)."""
+    return Spread(*_seeding(block).approach(seed, shift), copies=0)
+
+
+def refine(block: Block, seeds: Floats) -> int:
+    """From now on distances are float64, from these seeds."""
+    _seeding(block).refine(seeds)
+    return 0
+
+
+def holdings(block: Block, buckets: NDArray[np.int32], shift: int) -> Holdings:
+    return Holdings(*_seeding(block).holdings(buckets, shift))
+
+
+def potentials(block: Block, candidates: Floats, shift: int) -> Integers:
+    """Units of distance left over if each candidate became a seed."""
+    left: Integers = _seeding(block).potentials(candidates, shift)
+    return left
+
+
+def draw(block: Block, salt: int, factor: float) -> Holdings:
+    """Values drawn independently, each with chance ``factor * squared distance``."""
+    return Holdings(*_seeding(block).draw(salt, factor))
+
+
+def smallest_hashes(block: Block, survey: Survey, salt: int, count: int) -> Holdings:
+    """The `count` distinct values with the smallest salted hashes."""
+    seeding = _native.Seeding(block.rows, survey.extent.low, survey.extent.high, None)
+    return Holdings(*seeding.smallest_hashes(salt, count))
+
+
+def frame_unit(block: Block) -> float:
+    """The power of two that multiplies coordinates before float32 distances are taken."""
+    return _seeding(block).unit

@@ -1,0 +1,248 @@
+"""What can be asked of one block. Each step is a pure function of (block, model).
+
+Every result can be added to the same result of another block, in any order, to the same bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.kernels import _native, exact
+from coterie.kernels.block import Block
+from coterie.kernels.exact import Floats, Grid, Integers
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Column by column: smallest, largest, and smallest nonzero magnitude; the same of weights."""
+
+    n_rows: int
+    low: Floats
+    high: Floats
+    tiny: Floats
+    bad: tuple[int, int] | None  # first row and column with a value that is not finite
+    weight_high: float
+    weight_tiny: float
+
+    def __add__(self, other: Extent) -> Extent:
+        return Extent(
+            self.n_rows + other.n_rows,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+            np.minimum(self.tiny, other.tiny),
+            min((b for b in (self.bad, other.bad) if b is not None), default=None),
+            max(self.weight_high, other.weight_high),
+            min(self.weight_tiny, other.weight_tiny),
+        )
+
+
+def extent(block: Block) -> Extent:
+    low, high, tiny, row, column = block.rows.scan()
+    w = block.weights
+    return Extent(
+        block.n_rows,
+        low,
+        high,
+        tiny,
+        (block.first + row, column) if row >= 0 else None,
+        1.0 if w is None else float(w.max()),
+        1.0 if w is None else float(w.min()),
+    )
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Exact totals over the rows: weight, weighted sums by column, weighted sum of squares."""
+
+    mass: Fraction
+    sums: tuple[Fraction, ...]
+    squares: Fraction
+
+    def __add__(self, other: Moments) -> Moments:
+        sums = tuple(a + b for a, b in zip(self.sums, other.sums, strict=True))
+        return Moments(self.mass + other.mass, sums, self.squares + other.squares)
+
+    @property
+    def mean_variance(self) -> float:
+        """The mean over columns of the variance, rounded once."""
+        total = self.squares - sum((s * s for s in self.sums), Fraction(0)) / self.mass
+        return exact.to_float(total / self.mass / len(self.sums))
+
+
+def moments(block: Block, grid: Grid, mass_grid: Grid | None, square_grid: Grid | None) -> Moments:
+    """`square_grid` is None where squares span more than float64 can hold exactly."""
+    spare = square_grid or Grid(np.zeros_like(grid.top), 1)
+    sums, squares = block.rows.moments(grid.top, grid.levels, spare.top, spare.levels)
+    columns = range(len(grid.top))
+    if square_grid is None:
+        total = exact.from_digits(block.rows.wide_squares())
+    else:
+        total = sum((square_grid.value(squares[:, c], c) for c in columns), Fraction(0))
+    if block.weights is None:
+        mass = Fraction(block.n_rows)
+    else:
+        assert mass_grid is not None
+        column = _native.Block(block.weights[:, None], None, block.team)
+        limbs, _ = column.moments(mass_grid.top, mass_grid.levels, np.zeros(1, np.int32), 1)
+        mass = mass_grid.value(limbs[:, 0])
+    return Moments(mass, tuple(grid.value(sums[:, c], c) for c in columns), total)
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What is known of the whole data before the first step."""
+
+    extent: Extent
+    moments: Moments
+    grid: Grid  # of w x
+    mass_grid: Grid | None  # of w; None: rows are counted
+
+    @property
+    def n_features(self) -> int:
+        return len(self.extent.low)
+
+    @property
+    def copies_per_weight(self) -> float:
+        """Seeding counts whole copies of a row; other weights are rounded to 2^-20 of the
+        largest."""
+        return 1.0 if self.extent.weight_high == 1.0 else 2.0**20 / self.extent.weight_high
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Sums of an assignment update: limbs of sum w x (k, levels, d) and of sum w (k, levels)."""
+
+    sums: Integers
+    mass: Integers
+    moved: int
+    settled: int  # rows that the float64 definition had to decide
+
+    def __add__(self, other: Assignment) -> Assignment:
+        return Assignment(
+            self.sums + other.sums,
+            self.mass + other.mass,
+            self.moved + other.moved,
+            self.settled + other.settled,
+        )
+
+
+def assign(block: Block, survey: Survey, means: Floats, run: object, algorithm: str) -> Assignment:
+    """Assignment update: every row to its nearest mean, the lowest index among equals.
+
+    Labels and bounds are remembered from call to call of the same run.
+    """
+    if block.cache.get("run") is not run:
+        labels = np.full(block.n_rows, -1, dtype=np.int32)
+        block.cache.update(run=run, labels=labels, lloyd=_lloyd(block, survey, labels, algorithm))
+    lloyd = block.cache["lloyd"]
+    moved, _, settled = lloyd.step(means)
+    sums, mass = lloyd.totals()
+    return Assignment(sums, mass, moved, settled)
+
+
+def _lloyd(
+    block: Block, survey: Survey, labels: NDArray[np.int32], algorithm: str
+) -> _native.Lloyd:
+    mass = survey.mass_grid
+    return _native.Lloyd(
+        block.rows,
+        labels,
+        survey.extent.low,
+        survey.extent.high,
+        survey.grid.top,
+        survey.grid.levels,
+        None if mass is None else int(mass.top[0]),
+        1 if mass is None else mass.levels,
+        algorithm,
+    )
+
+
+def labels(block: Block) -> NDArray[np.int32]:
+    """Labels of the last assignment update."""
+    found: NDArray[np.int32] = block.cache["labels"]
+    return found
+
+
+def nearest(block: Block, means: Floats) -> NDArray[np.int32]:
+    """Labels for any means, nothing remembered."""
+    low, high, *_ = block.rows.scan()
+    found = np.full(block.n_rows, -1, dtype=np.int32)
+    _native.Lloyd(block.rows, found, low, high, None, 0, None, 1, "brute").step(means)
+    return found
+
+
+def squared_distances(block: Block, means: Floats) -> Floats:
+    found: Floats = block.rows.distances(means)
+    return found
+
+
+@dataclass(frozen=True)
+class Range:
+    """Smallest and largest value of a projection."""
+
+    low: float
+    high: float
+
+    def __add__(self, other: Range) -> Range:
+        return Range(min(self.low, other.low), max(self.high, other.high))
+
+
+def projection_range(block: Block, direction: Floats) -> Range:
+    return Range(*block.rows.projection_range(direction))
+
+
+def second_moments(block: Block) -> Floats:
+    """Sum of w x x', up to rounding."""
+    found: Floats = block.rows.second_moments()
+    return found
+
+
+@dataclass(frozen=True)
+class FarPoint:
+    distance: float  # squared, to its own mean
+    row: int
+    label: int
+    weight: float
+    value: Floats
+
+
+@dataclass(frozen=True)
+class Farthest:
+    """Points far from their means, farthest first, the lower row among equals."""
+
+    points: tuple[FarPoint, ...]
+    count: int
+
+    def __add__(self, other: Farthest) -> Farthest:
+        points = sorted(self.points + other.points, key=lambda p: (-p.distance, p.row))
+        return Farthest(tuple(points[: self.count]), self.count)
+
+
+def farthest(block: Block, means: Floats, count: int) -> Farthest:
+    own = labels(block)
+    found = block.rows.farthest(means, own, count)
+    values = block.rows.values_at(np.array([row for _, row in found], dtype=np.int64))
+    return Farthest(
+        tuple(
+            FarPoint(
+                distance,
+                block.first + row,
+                int(own[row]),
+                1.0 if block.weights is None else float(block.weights[row]),
+                value,
+            )
+            for (distance, row), value in zip(found, values, strict=True)
+        ),
+        count,
+    )
+
+
+def single_row(survey: Survey, value: Floats, weight: float) -> Assignment:
+    """The sums of a cluster with one point."""
+    weights = None if survey.mass_grid is None else np.array([weight])
+    block = Block.over(value[np.newaxis, :].copy(), weights, _native.Team(1))
+    return assign(block, survey, value[np.newaxis, :].copy(), object(), "brute")

@@ -1,0 +1,58 @@
+"""Colour only on terminals that want it, blocks only where the encoding has them."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from coterie.cli.terminal import Terminal
+
+RED = (1.0, 0.0, 0.0)
+
+
+class Screen(io.TextIOWrapper):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def screen(encoding: str = "utf-8") -> Screen:
+    return Screen(io.BytesIO(), encoding=encoding)
+
+
+@pytest.mark.parametrize(
+    ("environment", "colour"),
+    [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)],
+)
+def test_the_environment_decides_about_colour(environment: dict[str, str], colour: bool) -> None:
+    assert Terminal.of(screen(), environment).colour is colour
+
+
+def test_a_pipe_gets_no_colour() -> None:
+    assert not Terminal.of(io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), {}).colour
+
+
+def test_an_old_encoding_gets_plain_characters() -> None:
+    plain = Terminal.of(screen("latin-1"), {})
+    assert not plain.blocks
+    assert Terminal(colour=False, blocks=False).bar(0.5, 4, RED) == "##  "
+    assert plain.curve([3.0, 1.0]) == ""
+
+
+def test_bars_are_padded_to_the_same_width_and_coloured_inside() -> None:
+    assert Terminal(colour=False, blocks=True).bar(0.5, 4, RED) == "██  "
+    assert Terminal(colour=True, blocks=True).bar(0.0, 3, RED) == "\x1b[38;2;255;0;0m█\x1b[0m  "
+
+
+def test_the_curve_spans_from_the_highest_to_the_lowest_block() -> None:
+    terminal = Terminal(colour=False, blocks=True)
+    assert terminal.curve([8.0, 4.5, 1.0]) == "█▅▁"
+    assert terminal.curve([2.0, 2.0]) == ""  # nothing to show
+    assert terminal.curve([1.0]) == terminal.curve([]) == ""
+
+
+def test_a_long_curve_is_thinned_but_keeps_its_ends() -> None:
+    curve = Terminal(colour=False, blocks=True).curve([9.0, *[1.0] * 998, 0.0], width=10)
+    assert curve == "█" + "▂" * 8 + "▁"

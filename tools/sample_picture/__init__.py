@@ -1,0 +1,1 @@
+"""The parts of the sample picture; `draw_sample_picture.py` puts them together."""
