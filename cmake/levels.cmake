@@ -7,10 +7,10 @@ function(coterie_options target)
   # fuse say so by calling fma().
   target_compile_options(${target} PRIVATE
     -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fvisibility=hidden
-    -Wall -Wextra -Wno-psabi -Wno-maybe-uninitialized)
+    -Wall -Wextra -Wno-psabi)
   if(COTERIE_SANITIZE)
-    target_compile_options(${target} PUBLIC -fsanitize=address,undefined -fno-omit-frame-pointer -g)
-    target_link_options(${target} PUBLIC -fsanitize=address,undefined)
+    target_compile_options(${target} PUBLIC -fsanitize=${COTERIE_SANITIZE} -fno-omit-frame-pointer -g)
+    target_link_options(${target} PUBLIC -fsanitize=${COTERIE_SANITIZE})
   endif()
 endfunction()
 
@@ -19,7 +19,8 @@ function(coterie_add_levels target)
     set(levels baseline avx2 avx512)
     set(flags_avx2 -mavx2 -mfma -mtune=haswell)
     set(flags_avx512 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
-      -mprefer-vector-width=512)
+      -mprefer-vector-width=512
+      -Wno-uninitialized -Wno-maybe-uninitialized) # GCC 12 warns about its own intrinsics
   else()
     set(levels baseline)
   endif()

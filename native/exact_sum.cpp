@@ -54,6 +54,19 @@ void WideSum::add_product(double a, double b) {
         add(static_cast<__int128>(ma) * mb, ea + eb);
 }
 
+std::vector<uint32_t> WideSum::integer() const {
+    std::vector<uint32_t> digits(kWords + 2);
+    int64_t carry = 0;
+    for (int w = 0; w < kWords; ++w) {
+        const int64_t digit = words_[w] + carry;
+        digits[w] = static_cast<uint32_t>(digit);
+        carry = digit >> 32;
+    }
+    digits[kWords] = static_cast<uint32_t>(carry);
+    digits[kWords + 1] = carry < 0 ? 0xffffffffu : 0u;
+    return digits;
+}
+
 void WideSum::merge(const WideSum& other) {
     for (int w = 0; w < kWords; ++w)
         words_[w] += other.words_[w];

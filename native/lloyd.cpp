@@ -42,7 +42,7 @@ Lloyd::~Lloyd() = default;
 void Lloyd::forget(const double* means, int k) {
     fresh_ = true;
     by_group_ = false;
-    steps_ = 0;
+    steps_ = retry_groups_ = 0;
     const size_t d = rows_.d;
     if (k != k_) {
         std::fill(labels_, labels_ + rows_.n, -1);
@@ -281,10 +281,21 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
         counts.settled += thread.worker.settled;
         pairs += thread.worker.pairs;
     }
-    // Bounds by group pay once deadlines leave out half of the rows.
-    by_group_ = 2 * pairs <= rows_.n * k;
+    weigh_groups(counts.evaluated, pairs);
     collect(threads_, k);
     return counts;
+}
+
+// Bounds by group pay if they save more pairs than looking them up costs. When they did not,
+// they are tried again a few steps later: the means move less and less.
+void Lloyd::weigh_groups(int64_t evaluated, int64_t pairs) {
+    if (by_group_) {
+        by_group_ = 1.4 * pairs < static_cast<double>(evaluated) * k_;
+        if (!by_group_)
+            retry_groups_ = steps_ + 6;
+    } else {
+        by_group_ = steps_ >= retry_groups_;
+    }
 }
 
 void Lloyd::collect(std::vector<Thread>& threads, int k) {

@@ -2,6 +2,7 @@
 #include "coterie/scan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace coterie {
@@ -18,20 +19,39 @@ double squared_distance(const double* x, const double* m, int d) {
     return s;
 }
 
-// Ranges of dense rows, read where they lie; a value that is not finite shows in `doubt`.
+// Ranges of `rows` rows of `width` values, read where they lie; NaN or infinity shows in `doubt`.
 template <class T>
-bool scan_dense(const T* x, int64_t rows, int d, double* low, double* high, double* smallest) {
-    double doubt = 0.0;
-    for (int64_t i = 0; i < rows; ++i, x += d)
-        for (int l = 0; l < d; ++l) {
+void scan_rows(const T* x, int64_t rows, int width, double* low, double* high, double* smallest,
+               double* doubt) {
+    for (int64_t i = 0; i < rows; ++i, x += width)
+        for (int l = 0; l < width; ++l) {
             const double value = x[l], size = std::fabs(value);
             low[l] = value < low[l] ? value : low[l];
             high[l] = value > high[l] ? value : high[l];
             const double seen = size > 0 ? size : HUGE_VAL;
             smallest[l] = seen < smallest[l] ? seen : smallest[l];
-            doubt += value * 0.0;
+            doubt[l] += value * 0.0;
         }
-    return doubt != 0.0 || std::isnan(doubt);
+}
+
+// Several rows of few columns are scanned as one wide row, to fill vectors.
+template <class T>
+bool scan_dense(const T* x, int64_t rows, int d, double* low, double* high, double* smallest) {
+    const int fold = std::max(1, 32 / d), width = fold * d;
+    std::vector<double> wide(4 * width, HUGE_VAL);
+    double *lows = wide.data(), *highs = lows + width, *small = highs + width, *doubt = small + width;
+    std::fill(highs, small, -HUGE_VAL);
+    std::fill(doubt, doubt + width, 0.0);
+    scan_rows(x, rows / fold, width, lows, highs, small, doubt);
+    scan_rows(x + rows / fold * width, rows % fold, d, lows, highs, small, doubt);
+    bool doubtful = false;
+    for (int q = 0; q < width; ++q) {
+        low[q % d] = std::min(low[q % d], lows[q]);
+        high[q % d] = std::max(high[q % d], highs[q]);
+        smallest[q % d] = std::min(smallest[q % d], small[q]);
+        doubtful |= !(doubt[q] == 0.0);
+    }
+    return doubtful;
 }
 
 } // namespace
@@ -86,37 +106,90 @@ Scan scan(Team& team, const Rows& rows) {
     return whole;
 }
 
-void moments(Team& team, const Rows& rows, const Grid& grid, const Grid& squares, int64_t* out_sums,
-             int64_t* out_squares) {
-    struct Part {
-        Buffer<int64_t> sums, squares;
-        Buffer<double> row;
-    };
-    std::vector<Part> parts(team.size());
-    for (Part& part : parts) {
-        part.sums.resize(grid.size());
-        part.sums.zero();
-        part.squares.resize(squares.size());
-        part.squares.zero();
-        part.row.resize(static_cast<size_t>(6) * grid.padded);
+namespace {
+
+// Sums of one thread. A column below 2^top, times 2^(60 - top), is an integer of 60 bits for all
+// but its smallest values, and integers are cheaper to square exactly than float64 values.
+struct Tally {
+    static constexpr int kRows = 128; // squares of 120 bits: as many fit into 128 bits
+    std::vector<double> scale;             // (d,)
+    std::vector<__int128> sum;             // (d,) integers
+    std::vector<unsigned __int128> square; // (d,) of the last rows
+    std::vector<int64_t> limbs;            // (levels, d) sums of the values that are no integers
+    WideSum squares;
+    int rows = 0;
+
+    explicit Tally(const Grid& grid)
+        : scale(grid.columns), sum(grid.columns), square(grid.columns),
+          limbs(static_cast<size_t>(grid.levels) * grid.columns) {
+        for (int l = 0; l < grid.columns; ++l)
+            scale[l] = std::ldexp(1.0, 60 - grid.top[l]);
     }
-    team.for_chunks(rows.n, chunk_of(rows), [&](int t, int64_t begin, int64_t end) {
-        kernels().moments(rows, grid, squares, begin, end, parts[t].row.data(),
-                          parts[t].sums.data(), parts[t].squares.data());
-    });
-    auto gather = [&](const Grid& g, auto member, int64_t* out) {
-        for (int j = 0; j < g.levels; ++j)
-            for (int l = 0; l < g.columns; ++l) {
-                int64_t total = 0;
-                for (Part& part : parts)
-                    total += (part.*member)[static_cast<size_t>(j) * g.padded + l];
-                out[static_cast<size_t>(j) * g.columns + l] = total;
-            }
-    };
-    gather(grid, &Part::sums, out_sums);
-    gather(squares, &Part::squares, out_squares);
+    void add(double x, int l, const Grid& grid) {
+        const double value = x * scale[l];
+        const int64_t whole = static_cast<int64_t>(value);
+        if (static_cast<double>(whole) == value) {
+            sum[l] += whole;
+            square[l] += static_cast<unsigned __int128>(static_cast<__int128>(whole) * whole);
+        } else {
+            add_fraction(x, l, grid);
+        }
+    }
+    void add_fraction(double x, int l, const Grid& grid) {
+        squares.add_product(x, x);
+        for (int j = 0; j < grid.levels; ++j) {
+            const double magic = grid.magic[static_cast<size_t>(j) * grid.padded + l];
+            const double rounded = x + magic;
+            limbs[static_cast<size_t>(j) * grid.columns + l] +=
+                std::bit_cast<int64_t>(rounded) - std::bit_cast<int64_t>(magic);
+            x -= rounded - magic;
+        }
+    }
+    void end_row(const Grid& grid) {
+        if (++rows == kRows)
+            flush(grid);
+    }
+    void flush(const Grid& grid) {
+        for (size_t l = 0; l < square.size(); ++l) {
+            squares.add(static_cast<__int128>(square[l]), 2 * (grid.top[l] - 60));
+            square[l] = 0;
+        }
+        rows = 0;
+    }
+    // Integers of 2^(top - 60) as limbs of 2^(top - 30) and 2^(top - 62).
+    void total(const Grid& grid, int64_t* out) {
+        flush(grid);
+        for (int l = 0; l < grid.columns; ++l) {
+            const __int128 high = sum[l] >> 30;
+            out[l] += static_cast<int64_t>(high);
+            if (grid.levels > 1)
+                out[grid.columns + l] += static_cast<int64_t>(sum[l] - (high << 30)) * 4;
+        }
+        for (size_t q = 0; q < limbs.size(); ++q)
+            out[q] += limbs[q];
+    }
+};
+
+template <class T>
+void tally_dense(Tally& tally, const T* x, int64_t rows, const Grid& grid) {
+    for (int64_t i = 0; i < rows; ++i, x += grid.columns) {
+        for (int l = 0; l < grid.columns; ++l)
+            tally.add(x[l], l, grid);
+        tally.end_row(grid);
+    }
 }
 
+template <class T>
+void tally_sparse(Tally& tally, const Rows& rows, int64_t begin, int64_t end, const Grid& grid) {
+    const T* values = static_cast<const T*>(rows.values);
+    for (int64_t i = begin; i < end; ++i) {
+        for (int64_t p = rows.starts[i]; p < rows.starts[i + 1]; ++p)
+            tally.add(values[p], rows.columns[p], grid);
+        tally.end_row(grid);
+    }
+}
+
+// The sum of w x^2 where products of float64 values could vanish: mantissas are multiplied.
 WideSum wide_squares(Team& team, const Rows& rows) {
     std::vector<WideSum> parts(team.size());
     team.for_chunks(rows.n, chunk_of(rows), [&](int t, int64_t begin, int64_t end) {
@@ -138,6 +211,63 @@ WideSum wide_squares(Team& team, const Rows& rows) {
     for (size_t t = 1; t < parts.size(); ++t)
         parts[0].merge(parts[t]);
     return parts[0];
+}
+
+} // namespace
+
+WideSum moments(Team& team, const Rows& rows, const Grid& grid, int64_t* sums) {
+    std::vector<Tally> parts(team.size(), Tally(grid));
+    team.for_chunks(rows.n, chunk_of(rows), [&](int t, int64_t begin, int64_t end) {
+        switch (rows.kind) {
+        case Kind::float64:
+            return tally_dense(parts[t], static_cast<const double*>(rows.values) + begin * rows.d,
+                               end - begin, grid);
+        case Kind::float32:
+            return tally_dense(parts[t], static_cast<const float*>(rows.values) + begin * rows.d,
+                               end - begin, grid);
+        case Kind::csr64: return tally_sparse<double>(parts[t], rows, begin, end, grid);
+        case Kind::csr32: return tally_sparse<float>(parts[t], rows, begin, end, grid);
+        }
+    });
+    WideSum squares;
+    for (Tally& part : parts) {
+        part.total(grid, sums);
+        squares.merge(part.squares);
+    }
+    return squares;
+}
+
+WideSum weighted_moments(Team& team, const Rows& rows, const Grid& grid,
+                         const std::optional<Grid>& square_grid, int64_t* out_sums) {
+    const std::vector<int> spare(grid.columns, 900);
+    const Grid squares = square_grid ? *square_grid : Grid(spare.data(), grid.columns, 1);
+    struct Part {
+        Buffer<int64_t> sums, squares;
+        Buffer<double> row;
+    };
+    std::vector<Part> parts(team.size());
+    for (Part& part : parts) {
+        part.sums.resize(grid.size());
+        part.sums.zero();
+        part.squares.resize(squares.size());
+        part.squares.zero();
+        part.row.resize(static_cast<size_t>(6) * grid.padded);
+    }
+    team.for_chunks(rows.n, chunk_of(rows), [&](int t, int64_t begin, int64_t end) {
+        kernels().moments(rows, grid, squares, begin, end, parts[t].row.data(),
+                          parts[t].sums.data(), parts[t].squares.data());
+    });
+    WideSum total;
+    for (const Part& part : parts)
+        for (int l = 0; l < grid.columns; ++l) {
+            for (int j = 0; j < grid.levels; ++j)
+                out_sums[static_cast<size_t>(j) * grid.columns + l] +=
+                    part.sums[static_cast<size_t>(j) * grid.padded + l];
+            for (int j = 0; j < squares.levels; ++j)
+                total.add(part.squares[static_cast<size_t>(j) * squares.padded + l],
+                          squares.unit_exponent(l, j));
+        }
+    return square_grid ? total : wide_squares(team, rows);
 }
 
 void distances(Team& team, const Rows& rows, const double* means, int k, double* out) {

@@ -136,36 +136,31 @@ void bind_rows(nb::module_& m) {
              },
              "(low, high, smallest nonzero magnitude, first bad row, its column).")
         .def("moments",
-             [](const Block& b, Input<int32_t, 1> top, int levels, Input<int32_t, 1> square_top,
-                int square_levels) {
+             [](const Block& b, Input<int32_t, 1> top, int levels,
+                std::optional<Input<int32_t, 1>> square_top, int square_levels) {
                  coterie::Team& team = b.team();
                  const Grid grid(top.data(), b.rows.d, levels);
-                 const Grid squares(square_top.data(), b.rows.d, square_levels);
-                 int64_t *sums, *square_sums;
                  const size_t d = b.rows.d;
+                 int64_t* sums;
                  auto out = new_array<int64_t>({static_cast<size_t>(levels), d}, sums);
-                 auto square_out =
-                     new_array<int64_t>({static_cast<size_t>(square_levels), d}, square_sums);
+                 std::fill(sums, sums + levels * d, 0);
+                 coterie::WideSum squares;
                  {
                      nb::gil_scoped_release release;
-                     coterie::moments(team, b.rows, grid, squares, sums, square_sums);
+                     if (!b.rows.weights)
+                         squares = coterie::moments(team, b.rows, grid, sums);
+                     else
+                         squares = coterie::weighted_moments(
+                             team, b.rows, grid,
+                             square_top ? std::optional<Grid>(std::in_place, square_top->data(),
+                                                              b.rows.d, square_levels)
+                                        : std::nullopt,
+                             sums);
                  }
-                 return nb::make_tuple(out, square_out);
+                 return nb::make_tuple(out, bytes_of(squares));
              },
-             "top"_a, "levels"_a, "square_top"_a, "square_levels"_a,
-             "Limbs of the sums of w x and of w x^2, by column.")
-        .def("wide_squares",
-             [](const Block& b) {
-                 coterie::Team& team = b.team();
-                 coterie::WideSum sum;
-                 {
-                     nb::gil_scoped_release release;
-                     sum = coterie::wide_squares(team, b.rows);
-                 }
-                 return array_of(std::vector<int64_t>(sum.words(),
-                                                      sum.words() + coterie::WideSum::kWords));
-             },
-             "Digits of the exact sum of w x^2 over all columns.")
+             "top"_a, "levels"_a, "square_top"_a.none(), "square_levels"_a,
+             "Limbs of the sums of w x by column; the bytes of the sum of w x^2.")
         .def("distances",
              [](const Block& b, Input<double, 2> means) {
                  coterie::Team& team = b.team();

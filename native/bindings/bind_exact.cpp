@@ -31,9 +31,9 @@ void bind_exact(nb::module_& m) {
             coterie::add_saving(sums.data(), grid_of(top, static_cast<int>(sums.shape(1))),
                                 mass.data(), static_cast<int>(mass.shape(1)), mass_top,
                                 static_cast<int>(sums.shape(0)), means.data(), total);
-            return array_of(std::vector<int64_t>(total.words(), total.words() + coterie::WideSum::kWords));
+            return bytes_of(total);
         },
         "sums"_a, "top"_a, "mass"_a, "mass_top"_a, "means"_a,
-        "Digits of the exact sum of 2 m S - W m^2 over clusters and columns.");
+        "Bytes of the exact sum of 2 m S - W m^2 over clusters and columns.");
     m.attr("WIDE_LOWEST_EXPONENT") = coterie::WideSum::kLowest;
 }

@@ -11,6 +11,7 @@
 
 #include <memory>
 
+#include "coterie/exact_sum.hpp"
 #include "coterie/memory.hpp"
 
 namespace nb = nanobind;
@@ -37,6 +38,12 @@ template <class T> Output<T> array_of(const std::vector<T>& values) {
     auto out = new_array<T>({values.size()}, data);
     std::copy(values.begin(), values.end(), data);
     return out;
+}
+
+// A wide sum as the bytes of a Python integer (little-endian, signed).
+inline nb::bytes bytes_of(const coterie::WideSum& sum) {
+    const std::vector<uint32_t> digits = sum.integer();
+    return nb::bytes(reinterpret_cast<const char*>(digits.data()), digits.size() * 4);
 }
 
 void bind_machine(nb::module_& m);

@@ -20,10 +20,11 @@ constexpr int kTileRows = 8, kTilePanels = 3; // 24 sums in 32 registers
 #else
 constexpr int kTileRows = 6, kTilePanels = 2; // 12 sums in 16 registers
 #endif
+constexpr int kColumnRows = 12; // rows against a single panel
 
 // out[r * stride + panel * W ...] = |c|^2 - 2 x_r . c for R rows and P panels.
 template <int R, int P>
-inline void tile(const float* const* x, int d, const float* panels, size_t panel_size,
+COTERIE_INLINE void tile(const float* const* x, int d, const float* panels, size_t panel_size,
                  const float* squares, float* out, size_t stride) {
     VF sum[R][P];
     for (int p = 0; p < P; ++p) {
@@ -47,7 +48,7 @@ inline void tile(const float* const* x, int d, const float* panels, size_t panel
 }
 
 // All panels in [first, last) for kTileRows rows.
-inline void tiles(const float* const* x, const Model& model, int first, int last, float* out,
+COTERIE_INLINE void tiles(const float* const* x, const Model& model, int first, int last, float* out,
                   size_t stride) {
     const size_t size = static_cast<size_t>(model.d) * W;
     int p = first;
@@ -59,7 +60,7 @@ inline void tiles(const float* const* x, const Model& model, int first, int last
                            out + (p - first) * W, stride);
 }
 
-inline float dot(const float* a, const float* b, int padded) {
+COTERIE_INLINE float dot(const float* a, const float* b, int padded) {
     VF s = {}, t = {};
     int l = 0;
     for (; l + 2 * W <= padded; l += 2 * W) {
@@ -68,15 +69,11 @@ inline float dot(const float* a, const float* b, int padded) {
     }
     for (; l < padded; l += W)
         s = fma(load<VF>(a + l), load<VF>(b + l), s);
-    s += t;
-    float sum = 0.f;
-    for (int q = 0; q < W; ++q)
-        sum += s[q];
-    return sum;
+    return total(s + t);
 }
 
 template <class T>
-inline void frame_row(const T* x, const Frame& frame, int d, int padded, float* out) {
+COTERIE_INLINE void frame_row(const T* x, const Frame& frame, int d, int padded, float* out) {
     if (frame.plain)
         for (int l = 0; l < d; ++l)
             out[l] = static_cast<float>(x[l]);
@@ -97,7 +94,7 @@ struct Batch {
 
     int size = 0;
     float* values;    // (capacity, d_padded)
-    float* proposals; // (kTileRows, kp)
+    float* proposals; // (kColumnRows, kp)
     int64_t* row;     // (kBatch,)
     float *norm, *error, *own, *above; // (kBatch,)
     // by group, (kBatch, groups):
@@ -117,7 +114,7 @@ struct Batch {
         };
         const size_t by_group = static_cast<size_t>(kBatch) * model.groups;
         take(values, values_size(model));
-        take(proposals, static_cast<size_t>(kTileRows) * model.kp);
+        take(proposals, static_cast<size_t>(kColumnRows) * model.kp);
         take(row, kBatch);
         take(norm, kBatch);
         take(error, kBatch);
@@ -140,7 +137,7 @@ struct Batch {
     }
     static size_t bytes(const Model& model) {
         const size_t by_group = static_cast<size_t>(kBatch) * model.groups;
-        return 4 * (values_size(model) + static_cast<size_t>(kTileRows) * model.kp +
+        return 4 * (values_size(model) + static_cast<size_t>(kColumnRows) * model.kp +
                     4 * kBatch + 4 * by_group + model.groups) +
                8 * kBatch + by_group + 16 * 64;
     }
@@ -272,16 +269,21 @@ struct Batch {
     void meet_group(int g) {
         const int panels = model.kp / W, p = g * model.panels_per_group;
         const int last = p + model.panels_per_group < panels ? p + model.panels_per_group : panels;
-        const int stride = (last - p) * W;
-        const float* x[kTileRows];
-        for (int m = 0; m < n_members[g]; m += kTileRows) {
-            const int count = n_members[g] - m < kTileRows ? n_members[g] - m : kTileRows;
-            for (int r = 0; r < kTileRows; ++r)
-                x[r] = values + static_cast<size_t>(members[g * kBatch + m + (r < count ? r : count - 1)]) *
-                                    model.d_padded;
-            tiles(x, model, p, last, proposals, stride);
+        const int stride = (last - p) * W, at_once = last - p == 1 ? kColumnRows : kTileRows;
+        const size_t size = static_cast<size_t>(model.d) * W;
+        const int32_t* who = members + g * kBatch;
+        const float* x[kColumnRows];
+        for (int m = 0; m < n_members[g]; m += at_once) {
+            const int count = n_members[g] - m < at_once ? n_members[g] - m : at_once;
+            for (int r = 0; r < at_once; ++r)
+                x[r] = values + static_cast<size_t>(who[m + (r < count ? r : count - 1)]) * model.d_padded;
+            if (last - p == 1 && count > kTileRows)
+                tile<kColumnRows, 1>(x, model.d, model.panels + p * size, size,
+                                     model.squares + p * W, proposals, stride);
+            else
+                tiles(x, model, p, last, proposals, stride);
             for (int r = 0; r < count; ++r)
-                best_two_of_group(members[g * kBatch + m + r], g, p, last, proposals + r * stride);
+                best_two_of_group(who[m + r], g, p, last, proposals + r * stride);
         }
         worker.pairs += static_cast<int64_t>(n_members[g]) * stride;
     }

@@ -20,7 +20,7 @@ constexpr float kClockRounding = 6e-7f;
 struct Best {
     VF first = all(__builtin_inff()), second = all(__builtin_inff());
     VI index = {};
-    inline void meet(VF value, int32_t j) {
+    COTERIE_INLINE void meet(VF value, int32_t j) {
         const VI nearer = value < first;
         second = min(second, max(first, value));
         first = min(first, value);
@@ -28,7 +28,7 @@ struct Best {
     }
 };
 
-template <int D> inline VF propose(const VF* x, const float* square_and_mean) {
+template <int D> COTERIE_INLINE VF propose(const VF* x, const float* square_and_mean) {
     VF value = all(square_and_mean[0]);
     for (int l = 0; l < D; ++l)
         value = fma(x[l], all(square_and_mean[1 + l]), value);
@@ -45,22 +45,22 @@ struct Outcome {
 template <int D> struct Comparison {
     const VF* x;
     VF norm, error;
-    Comparison(const VF* x_, const Model& model) : x(x_) {
+    COTERIE_INLINE Comparison(const VF* x_, const Model& model) : x(x_) {
         norm = x[0] * x[0];
         for (int l = 1; l < D; ++l)
             norm = fma(x[l], x[l], norm);
         const VF length = sqrt(norm) + model.reach;
         error = length * length * model.error + 1e-36f;
     }
-    VF distance_above(VF proposal) const {
+    COTERIE_INLINE VF distance_above(VF proposal) const {
         return sqrt(max(proposal + norm, VF{}) + error) * kUp;
     }
-    VF distance_below(VF proposal) const {
+    COTERIE_INLINE VF distance_below(VF proposal) const {
         return sqrt(max(proposal + norm - error, VF{})) * kDown;
     }
     // Rows whose two nearest means are too close to call are settled by the definition.
     template <class RowOf>
-    Outcome decide(const Best& best, uint32_t live, const Rows& rows, const Model& model,
+    COTERIE_INLINE Outcome decide(const Best& best, uint32_t live, const Rows& rows, const Model& model,
                    Worker& worker, RowOf row_of) const {
         Outcome out{best.index, distance_above(best.first), {}};
         out.slack = min(distance_below(best.second) - out.reach, all(model.cap));
@@ -78,9 +78,14 @@ template <int D> struct Comparison {
     }
 };
 
-inline VF deadline_of(const Outcome& out, const Model& model) {
-    const VF clock = lookup(model.clock, out.label);
+COTERIE_INLINE VF deadline_of(const Outcome& out, const Table& clocks) {
+    const VF clock = clocks[out.label];
     return clock + out.slack - kClockRounding * (abs(clock) + abs(out.slack));
+}
+
+COTERIE_INLINE void widen(Worker& worker, int c, float reach) {
+    if (worker.radius[c] < reach)
+        worker.radius[c] = reach;
 }
 
 // Every mean for every block with a failing row.
@@ -88,6 +93,7 @@ template <int D>
 void assign_all(const Rows& rows, const Model& model, const SumLayout& layout, RowState state,
                 Worker& worker, int64_t begin, int64_t end) {
     constexpr int record = D + 1;
+    const Table clocks(model.clock, model.k);
     for (int64_t first = begin; first < end; first += W) {
         const int count = end - first < W ? static_cast<int>(end - first) : W;
         const uint32_t live = count == W ? (1ull << W) - 1 : (1u << count) - 1;
@@ -98,8 +104,7 @@ void assign_all(const Rows& rows, const Model& model, const SumLayout& layout, R
         else
             std::memcpy(&labels, state.labels + first, count * 4);
         if (!model.brute && labels[0] >= 0 && whole) {
-            const VF clock = lookup(model.clock, labels);
-            if (!bits(clock >= load<VF>(state.deadline + first)))
+            if (!bits(clocks[labels] >= load<VF>(state.deadline + first)))
                 continue;
         }
         worker.evaluated += count;
@@ -109,8 +114,8 @@ void assign_all(const Rows& rows, const Model& model, const SumLayout& layout, R
         } else {
             int64_t index[W];
             for (int q = 0; q < W; ++q)
-                index[q] = first + q;
-            gather_block<D>(rows, model.frame, index, count, x);
+                index[q] = first + (q < count ? q : count - 1);
+            gather_block<D>(rows, model.frame, index, x);
         }
         const Comparison<D> comparison(x, model);
         Best best;
@@ -120,7 +125,7 @@ void assign_all(const Rows& rows, const Model& model, const SumLayout& layout, R
         const Outcome out = comparison.decide(best, live, rows, model, worker,
                                               [first](int q) { return first + q; });
         if (!model.brute) {
-            const VF deadline = deadline_of(out, model);
+            const VF deadline = deadline_of(out, clocks);
             if (whole)
                 store(state.deadline + first, deadline);
             else
@@ -128,13 +133,11 @@ void assign_all(const Rows& rows, const Model& model, const SumLayout& layout, R
         }
         for (uint32_t changed = live & bits(out.label != labels); changed; changed &= changed - 1) {
             const int q = __builtin_ctz(changed);
-            relabel(rows, layout, state, worker, first + q, out.label[q]);
+            relabel<D>(rows, layout, state, worker, first + q, out.label[q]);
         }
         if (worker.radius)
-            for (int q = 0; q < count; ++q) {
-                float& r = worker.radius[out.label[q]];
-                r = r < out.reach[q] ? out.reach[q] : r;
-            }
+            for (int q = 0; q < count; ++q)
+                widen(worker, out.label[q], out.reach[q]);
     }
 }
 
@@ -144,6 +147,7 @@ void assign_near(const Rows& rows, const Model& model, const SumLayout& layout, 
                  Worker& worker, int64_t begin, int64_t end) {
     constexpr int record = D + 3;
     const int k = model.k;
+    const Table clocks(model.clock, k);
     int32_t* start = reinterpret_cast<int32_t*>(worker.scratch); // (k + 1,)
     int32_t* cursor = start + k + 1;                             // (k,)
     int32_t* failing = cursor + k;                               // (kChunk,)
@@ -182,7 +186,7 @@ void assign_near(const Rows& rows, const Model& model, const SumLayout& layout, 
             for (int q = 0; q < W; ++q)
                 index[q] = begin + sorted[from + (q < count ? q : count - 1)];
             VF x[D];
-            gather_block<D>(rows, model.frame, index, count, x);
+            gather_block<D>(rows, model.frame, index, x);
             const Comparison<D> comparison(x, model);
             // The own mean comes first; means farther from it than this cannot win or be near.
             Best best;
@@ -198,13 +202,18 @@ void assign_near(const Rows& rows, const Model& model, const SumLayout& layout, 
             }
             const Outcome out = comparison.decide(best, live, rows, model, worker,
                                                   [&index](int q) { return index[q]; });
-            const VF deadline = deadline_of(out, model);
-            for (int q = 0; q < count; ++q) {
+            const VF deadline = deadline_of(out, clocks);
+            for (int q = 0; q < count; ++q)
                 state.deadline[index[q]] = deadline[q];
-                float& r = worker.radius[out.label[q]];
-                r = r < out.reach[q] ? out.reach[q] : r;
-                relabel(rows, layout, state, worker, index[q], out.label[q]);
+            uint32_t changed = live & bits(out.label != all(c));
+            VF staying = out.reach;
+            for (; changed; changed &= changed - 1) {
+                const int q = __builtin_ctz(changed);
+                widen(worker, out.label[q], out.reach[q]);
+                relabel<D>(rows, layout, state, worker, index[q], out.label[q]);
+                staying[q] = 0.f;
             }
+            widen(worker, c, -smallest(-staying));
         }
     }
 }

@@ -7,7 +7,7 @@
 namespace coterie::COTERIE_LEVEL {
 
 // columns: (D) vectors of the W rows at `first`, framed.
-template <int D> inline void load_block(const Rows& rows, const Frame& frame, int64_t first,
+template <int D> COTERIE_INLINE void load_block(const Rows& rows, const Frame& frame, int64_t first,
                                         VF* columns) {
     alignas(64) float flat[D * W];
     if (rows.kind == Kind::float32) {
@@ -39,21 +39,58 @@ template <int D> inline void load_block(const Rows& rows, const Frame& frame, in
     transpose<D>(vectors, columns, std::make_index_sequence<D>{});
 }
 
-// The same for scattered rows.
-template <int D> inline void gather_block(const Rows& rows, const Frame& frame,
-                                          const int64_t* index, int count, VF* columns) {
-    alignas(64) float block[D][W];
-    for (int q = 0; q < W; ++q) {
-        const int64_t i = index[q < count ? q : count - 1];
-        for (int l = 0; l < D; ++l) {
-            const double value = rows.kind == Kind::float32
-                                     ? static_cast<const float*>(rows.values)[i * D + l]
-                                     : static_cast<const double*>(rows.values)[i * D + l];
-            block[l][q] = static_cast<float>((value - frame.centre[l]) * frame.unit);
-        }
+typedef float F4 __attribute__((vector_size(16)));
+
+// Four columns of a row from `from` on, framed; zero beyond D.
+template <int D, class T> COTERIE_INLINE F4 four(const T* x, const Frame& frame, int from) {
+    auto at = [x, from](int q) { return from + q < D ? static_cast<double>(x[from + q]) : 0.0; };
+    D4 values = {at(0), at(1), at(2), at(3)};
+    if (!frame.plain) {
+        const double* c = frame.centre;
+        auto centre = [c, from](int q) { return from + q < D ? c[from + q] : 0.0; };
+        values = (values - D4{centre(0), centre(1), centre(2), centre(3)}) * frame.unit;
     }
-    for (int l = 0; l < D; ++l)
-        columns[l] = load<VF>(block[l]);
+    return __builtin_convertvector(values, F4);
+}
+
+#if defined(__AVX512F__)
+COTERIE_INLINE VF joined(const F4* f) {
+    typedef float F8 __attribute__((vector_size(32)));
+    const F8 a = __builtin_shufflevector(f[0], f[1], 0, 1, 2, 3, 4, 5, 6, 7);
+    const F8 b = __builtin_shufflevector(f[2], f[3], 0, 1, 2, 3, 4, 5, 6, 7);
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+#elif defined(__AVX2__)
+COTERIE_INLINE VF joined(const F4* f) {
+    return __builtin_shufflevector(f[0], f[1], 0, 1, 2, 3, 4, 5, 6, 7);
+}
+#else
+COTERIE_INLINE VF joined(const F4* f) { return f[0]; }
+#endif
+
+template <int D, class T>
+COTERIE_INLINE void gather_from(const T* values, const Frame& frame, const int64_t* index, VF* columns) {
+    for (int from = 0; from < D; from += 4) {
+        VF flat[4], turned[4];
+        for (int v = 0; v < 4; ++v) {
+            F4 rows[W / 4];
+            for (int r = 0; r < W / 4; ++r)
+                rows[r] = four<D>(values + index[v * (W / 4) + r] * D, frame, from);
+            flat[v] = joined(rows);
+        }
+        transpose<4>(flat, turned, std::make_index_sequence<4>{});
+        for (int q = 0; q < 4 && from + q < D; ++q)
+            columns[from + q] = turned[q];
+    }
+}
+
+// The same for scattered rows; index: (W,).
+template <int D>
+COTERIE_INLINE void gather_block(const Rows& rows, const Frame& frame, const int64_t* index, VF* columns) {
+    if (rows.kind == Kind::float32)
+        gather_from<D>(static_cast<const float*>(rows.values), frame, index, columns);
+    else
+        gather_from<D>(static_cast<const double*>(rows.values), frame, index, columns);
 }
 
 } // namespace coterie::COTERIE_LEVEL

@@ -11,17 +11,16 @@ namespace {
 constexpr int kVectors = W / 4; // float64 vectors for one float32 vector
 
 // Units of W distances, as four-lane integers above the bits of `magic`.
-inline void add_units(VF distance, D4 magic, I4* sum) {
+COTERIE_INLINE void add_units(VF distance, D4 magic, I4* sum) {
     float lanes[W];
     store(lanes, distance);
     for (int h = 0; h < kVectors; ++h) {
-        typedef float F4 __attribute__((vector_size(16)));
         const D4 wide = __builtin_convertvector(load<F4>(lanes + 4 * h), D4);
         *sum += (I4)(wide + magic);
     }
 }
 
-inline int64_t units_of(double distance, double magic) {
+COTERIE_INLINE int64_t units_of(double distance, double magic) {
     const double rounded = distance + magic;
     int64_t a, b;
     std::memcpy(&a, &rounded, 8);
@@ -29,10 +28,10 @@ inline int64_t units_of(double distance, double magic) {
     return a - b;
 }
 
-inline double magic_of(int shift) { return std::ldexp(1.5, 52 - shift); }
+COTERIE_INLINE double magic_of(int shift) { return std::ldexp(1.5, 52 - shift); }
 
 // The columns of W rows from `first`, framed; rows beyond the end repeat the last one.
-template <int D> inline void columns_of(const SeedPass& pass, int64_t first, int count, int d,
+template <int D> COTERIE_INLINE void columns_of(const SeedPass& pass, int64_t first, int count, int d,
                                         double* row, float* out) {
     const Rows& rows = *pass.rows;
     if constexpr (D > 0) {
@@ -57,7 +56,7 @@ template <int D> inline void columns_of(const SeedPass& pass, int64_t first, int
     }
 }
 
-inline VF distance_to(const float* columns, const float* seed, int d) {
+COTERIE_INLINE VF distance_to(const float* columns, const float* seed, int d) {
     VF e = load<VF>(columns) - all(seed[0]);
     VF sum = e * e;
     for (int l = 1; l < d; ++l) {

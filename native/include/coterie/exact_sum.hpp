@@ -33,7 +33,8 @@ public:
     void add(__int128 value, int exponent);
     void add_product(double a, double b);  // a * b, exactly
     void merge(const WideSum& other);
-    const int64_t* words() const { return words_; }
+    // The sum divided by 2^kLowest, as a little-endian two's complement integer.
+    std::vector<uint32_t> integer() const;
 
 private:
     int64_t words_[kWords] = {};

@@ -39,6 +39,7 @@ private:
     void advance_clocks(const double* means, int k);
     void list_neighbours(Team& team, const double* means, int k);
     void plan_groups(int k);
+    void weigh_groups(int64_t evaluated, int64_t pairs);
     void collect(std::vector<Thread>& threads, int k);
 
     Rows rows_;
@@ -74,6 +75,7 @@ private:
     std::vector<int32_t> order_;
     int groups_ = 0, panels_per_group_ = 1;
     bool by_group_ = false;
+    int retry_groups_ = 0; // the step after which they are tried again
 };
 
 } // namespace coterie

@@ -1,6 +1,8 @@
 // scan.hpp: what must be known of a block before anything else: ranges, magnitudes, soundness.
 #pragma once
 
+#include <optional>
+
 #include "coterie/model.hpp"
 #include "coterie/team.hpp"
 
@@ -15,12 +17,12 @@ struct Scan {
 
 Scan scan(Team& team, const Rows& rows);
 
-// Exact sums over the block: sums (levels, d) and squares (levels of the square grid, d).
-void moments(Team& team, const Rows& rows, const Grid& grid, const Grid& squares, int64_t* out_sums,
-             int64_t* out_squares);
+// Exact sums over the block: sums (levels, d) += x by column; the sum of all x^2.
+WideSum moments(Team& team, const Rows& rows, const Grid& grid, int64_t* sums);
 
-// The exact sum of (w) x^2 over all values, for columns too wild for a grid of squares.
-WideSum wide_squares(Team& team, const Rows& rows);
+// The same of w x and w x^2; `squares` is the grid of w x^2, if columns are tame enough for one.
+WideSum weighted_moments(Team& team, const Rows& rows, const Grid& grid,
+                         const std::optional<Grid>& squares, int64_t* sums);
 
 // out: (n, k) squared distances by the definition.
 void distances(Team& team, const Rows& rows, const double* means, int k, double* out);

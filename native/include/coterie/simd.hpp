@@ -13,6 +13,9 @@
 #include <immintrin.h>
 #endif
 
+// Vectors must stay in registers: a call would send them through memory.
+#define COTERIE_INLINE inline __attribute__((always_inline))
+
 namespace coterie::COTERIE_LEVEL {
 
 #if defined(__AVX512F__)
@@ -34,57 +37,58 @@ constexpr bool kFused = true; // one rounding per term of a product sum, else tw
 constexpr bool kFused = false;
 #endif
 
-inline VF all(float value) { return VF{} + value; }
-inline VI all(int32_t value) { return VI{} + value; }
+// x - 0 is x for every x, so this is a broadcast and nothing else (0 + x would not be, for -0).
+COTERIE_INLINE VF all(float value) { return value - VF{}; }
+COTERIE_INLINE VI all(int32_t value) { return VI{} + value; }
 
-template <class V, class T> inline V load(const T* p) {
+template <class V, class T> COTERIE_INLINE V load(const T* p) {
     V v;
     std::memcpy(&v, p, sizeof v);
     return v;
 }
-template <class V, class T> inline void store(T* p, V v) { std::memcpy(p, &v, sizeof v); }
+template <class V, class T> COTERIE_INLINE void store(T* p, V v) { std::memcpy(p, &v, sizeof v); }
 
 #if defined(__AVX512F__)
-inline VF fma(VF a, VF b, VF c) { return (VF)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
-inline VF min(VF a, VF b) { return (VF)_mm512_min_ps((__m512)a, (__m512)b); }
-inline VF max(VF a, VF b) { return (VF)_mm512_max_ps((__m512)a, (__m512)b); }
-inline VF sqrt(VF a) { return (VF)_mm512_sqrt_ps((__m512)a); }
-inline uint32_t bits(VI truth) { return _mm512_movepi32_mask((__m512i)truth); }
-inline VF lookup(const float* table, VI index) {
+COTERIE_INLINE VF fma(VF a, VF b, VF c) { return (VF)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
+COTERIE_INLINE VF min(VF a, VF b) { return (VF)_mm512_min_ps((__m512)a, (__m512)b); }
+COTERIE_INLINE VF max(VF a, VF b) { return (VF)_mm512_max_ps((__m512)a, (__m512)b); }
+COTERIE_INLINE VF sqrt(VF a) { return (VF)_mm512_sqrt_ps((__m512)a); }
+COTERIE_INLINE uint32_t bits(VI truth) { return _mm512_movepi32_mask((__m512i)truth); }
+COTERIE_INLINE VF lookup(const float* table, VI index) {
     return (VF)_mm512_i32gather_ps((__m512i)index, table, 4);
 }
 #elif defined(__AVX2__)
-inline VF fma(VF a, VF b, VF c) { return (VF)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
-inline VF min(VF a, VF b) { return (VF)_mm256_min_ps((__m256)a, (__m256)b); }
-inline VF max(VF a, VF b) { return (VF)_mm256_max_ps((__m256)a, (__m256)b); }
-inline VF sqrt(VF a) { return (VF)_mm256_sqrt_ps((__m256)a); }
-inline uint32_t bits(VI truth) { return _mm256_movemask_ps((__m256)truth); }
-inline VF lookup(const float* table, VI index) {
+COTERIE_INLINE VF fma(VF a, VF b, VF c) { return (VF)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
+COTERIE_INLINE VF min(VF a, VF b) { return (VF)_mm256_min_ps((__m256)a, (__m256)b); }
+COTERIE_INLINE VF max(VF a, VF b) { return (VF)_mm256_max_ps((__m256)a, (__m256)b); }
+COTERIE_INLINE VF sqrt(VF a) { return (VF)_mm256_sqrt_ps((__m256)a); }
+COTERIE_INLINE uint32_t bits(VI truth) { return _mm256_movemask_ps((__m256)truth); }
+COTERIE_INLINE VF lookup(const float* table, VI index) {
     return (VF)_mm256_i32gather_ps(table, (__m256i)index, 4);
 }
 #else
-inline VF fma(VF a, VF b, VF c) { return a * b + c; }
+COTERIE_INLINE VF fma(VF a, VF b, VF c) { return a * b + c; }
 #if defined(__SSE2__)
-inline VF min(VF a, VF b) { return (VF)_mm_min_ps((__m128)a, (__m128)b); }
-inline VF max(VF a, VF b) { return (VF)_mm_max_ps((__m128)a, (__m128)b); }
-inline VF sqrt(VF a) { return (VF)_mm_sqrt_ps((__m128)a); }
-inline uint32_t bits(VI truth) { return _mm_movemask_ps((__m128)truth); }
+COTERIE_INLINE VF min(VF a, VF b) { return (VF)_mm_min_ps((__m128)a, (__m128)b); }
+COTERIE_INLINE VF max(VF a, VF b) { return (VF)_mm_max_ps((__m128)a, (__m128)b); }
+COTERIE_INLINE VF sqrt(VF a) { return (VF)_mm_sqrt_ps((__m128)a); }
+COTERIE_INLINE uint32_t bits(VI truth) { return _mm_movemask_ps((__m128)truth); }
 #else
-inline VF min(VF a, VF b) { return a < b ? a : b; }
-inline VF max(VF a, VF b) { return a > b ? a : b; }
-inline VF sqrt(VF a) {
+COTERIE_INLINE VF min(VF a, VF b) { return a < b ? a : b; }
+COTERIE_INLINE VF max(VF a, VF b) { return a > b ? a : b; }
+COTERIE_INLINE VF sqrt(VF a) {
     for (int q = 0; q < W; ++q)
         a[q] = std::sqrt(a[q]);
     return a;
 }
-inline uint32_t bits(VI truth) {
+COTERIE_INLINE uint32_t bits(VI truth) {
     uint32_t out = 0;
     for (int q = 0; q < W; ++q)
         out |= static_cast<uint32_t>(truth[q] & 1) << q;
     return out;
 }
 #endif
-inline VF lookup(const float* table, VI index) {
+COTERIE_INLINE VF lookup(const float* table, VI index) {
     VF out;
     for (int q = 0; q < W; ++q)
         out[q] = table[index[q]];
@@ -92,20 +96,57 @@ inline VF lookup(const float* table, VI index) {
 }
 #endif
 
-inline VF abs(VF a) { return max(a, -a); }
+// A table of up to 2 W entries held in registers, else in memory.
+struct Table {
+    const float* entries;
+    int size;
+    VF low = {}, high = {};
+    COTERIE_INLINE Table(const float* entries_, int size_) : entries(entries_), size(size_) {
+        float copy[2 * W] = {};
+        std::memcpy(copy, entries, sizeof(float) * (size < 2 * W ? size : 2 * W));
+        low = load<VF>(copy);
+        high = load<VF>(copy + W);
+    }
+    COTERIE_INLINE VF operator[](VI index) const {
+#if defined(__AVX512F__)
+        if (size <= 2 * W)
+            return (VF)_mm512_permutex2var_ps((__m512)low, (__m512i)index, (__m512)high);
+#elif defined(__AVX2__)
+        if (size <= W)
+            return (VF)_mm256_permutevar8x32_ps((__m256)low, (__m256i)index);
+        if (size <= 2 * W) {
+            const __m256 a = _mm256_permutevar8x32_ps((__m256)low, (__m256i)index);
+            const __m256 b = _mm256_permutevar8x32_ps((__m256)high, (__m256i)index);
+            return (VF)_mm256_blendv_ps(a, b, (__m256)(index > W - 1));
+        }
+#endif
+        return lookup(entries, index);
+    }
+};
+
+COTERIE_INLINE VF abs(VF a) { return max(a, -a); }
 
 #if defined(__AVX512F__)
-inline float smallest(VF v) { return _mm512_reduce_min_ps((__m512)v); }
+COTERIE_INLINE float smallest(VF v) { return _mm512_reduce_min_ps((__m512)v); }
+COTERIE_INLINE float total(VF v) { return _mm512_reduce_add_ps((__m512)v); }
 #elif defined(__AVX2__)
-inline float smallest(VF v) {
+COTERIE_INLINE float smallest(VF v) {
     const __m256 a = (__m256)v;
     __m128 b = _mm_min_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     b = _mm_min_ps(b, _mm_movehl_ps(b, b));
     b = _mm_min_ss(b, _mm_movehdup_ps(b));
     return _mm_cvtss_f32(b);
 }
+COTERIE_INLINE float total(VF v) {
+    const __m256 a = (__m256)v;
+    __m128 b = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    b = _mm_add_ps(b, _mm_movehl_ps(b, b));
+    b = _mm_add_ss(b, _mm_movehdup_ps(b));
+    return _mm_cvtss_f32(b);
+}
 #else
-inline float smallest(VF v) {
+COTERIE_INLINE float total(VF v) { return (v[0] + v[1]) + (v[2] + v[3]); }
+COTERIE_INLINE float smallest(VF v) {
     const float a = v[0] < v[1] ? v[0] : v[1], b = v[2] < v[3] ? v[2] : v[3];
     return a < b ? a : b;
 }
@@ -113,18 +154,18 @@ inline float smallest(VF v) {
 
 // Columns of W rows of D floats that lie one after the other: a transpose by constant shuffles.
 template <int D, int L, int V, size_t... Q>
-inline VF pick(VF sofar, VF next, std::index_sequence<Q...>) {
+COTERIE_INLINE VF pick(VF sofar, VF next, std::index_sequence<Q...>) {
     return __builtin_shufflevector(
         sofar, next, ((int(Q) * D + L) / W == V ? (int(Q) * D + L) % W + W : int(Q))...);
 }
 template <int D, int L, size_t... V>
-inline VF column(const VF* flat, std::index_sequence<V...>) {
+COTERIE_INLINE VF column(const VF* flat, std::index_sequence<V...>) {
     VF out = flat[0];
     ((out = pick<D, L, int(V)>(out, flat[V], std::make_index_sequence<W>{})), ...);
     return out;
 }
 template <int D, size_t... L>
-inline void transpose(const VF* flat, VF* columns, std::index_sequence<L...>) {
+COTERIE_INLINE void transpose(const VF* flat, VF* columns, std::index_sequence<L...>) {
     ((columns[L] = column<D, int(L)>(flat, std::make_index_sequence<D>{})), ...);
 }
 

@@ -55,6 +55,8 @@ def lloyd(
             assignment = run.assign()
             if assignment.moved == 0 and iteration > 1:
                 run.record(assignment, run.means)
+                if observe is not None:
+                    observe(iteration, run.history[-1], run.means)
                 break
             # 2., 3. Update activity indicators, and the means of the active clusters.
             means = run.updated_means(assignment)

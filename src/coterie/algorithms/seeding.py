@@ -28,6 +28,7 @@ TOO_COARSE = 2.0**-32  # of the squared span of the data: below this float32 can
 
 Seeding = Callable[[Engine, Survey, int, Draws], Floats]
 
+
 def kmeans_plusplus(engine: Engine, survey: Survey, k: int, draws: Draws) -> Floats:
     """Greedy k-means++: each seed is the best of a few points drawn in proportion to their
     squared distance from the seeds so far."""
@@ -46,6 +47,7 @@ def kmeans_plusplus(engine: Engine, survey: Survey, k: int, draws: Draws) -> Flo
         if j < k - 1:
             field.add(seeds)
     return np.array(seeds)
+
 
 class Field:
     """Distances of all points from their nearest seed, and draws in proportion to them.
@@ -97,6 +99,7 @@ class Field:
         held = self.engine.reduce(seed_steps.holdings, np.unique(buckets), self.shift)
         return _walk(held, self.spread.units, buckets, targets)
 
+
 def _locate(units: Integers, words: list[int]) -> tuple[NDArray[np.int32], list[int]]:
     """The bucket in which each walk ends, and how many units it passes altogether."""
     passed = np.cumsum(units)
@@ -104,6 +107,7 @@ def _locate(units: Integers, words: list[int]) -> tuple[NDArray[np.int32], list[
     targets = [(word * total) >> 64 for word in words]
     buckets = np.searchsorted(passed, np.array(targets), side="right")
     return buckets.astype(np.int32), targets
+
 
 def _walk(
     held: Holdings, units: Integers, buckets: NDArray[np.int32], targets: list[int]
@@ -118,6 +122,7 @@ def _walk(
         place = int(np.searchsorted(passed, target - int(before[bucket]), side="right"))
         chosen.append(held.values[inside[place]])
     return np.array(chosen)
+
 
 def kmeans_parallel(engine: Engine, survey: Survey, k: int, draws: Draws) -> Floats:
     """k-means||: a few rounds of many independent draws, then the candidates are clustered,
@@ -145,6 +150,7 @@ def kmeans_parallel(engine: Engine, survey: Survey, k: int, draws: Draws) -> Flo
     seeds = kmeans_plusplus(small, of_candidates, k, draws)
     return lloyd(small, of_candidates, seeds, Rules(max_iter=20)).means
 
+
 def random_points(engine: Engine, survey: Survey, k: int, draws: Draws) -> Floats:
     """k different points, every set of k distinct values equally likely."""
     found = engine.reduce(seed_steps.smallest_hashes, survey, draws.word(2), k)
@@ -154,6 +160,7 @@ def random_points(engine: Engine, survey: Survey, k: int, draws: Draws) -> Float
             f"{len(found.hashes)} distinct rows. Use n_clusters={len(found.hashes)} or fewer."
         )
     return found.values[:k].copy()
+
 
 def principal(engine: Engine, survey: Survey, k: int, draws: Draws) -> Floats:
     """Means along the principal direction: the range of v'x is cut into k equal parts, and
@@ -165,6 +172,7 @@ def principal(engine: Engine, survey: Survey, k: int, draws: Draws) -> Floats:
     width = (values.high - values.low) / k
     middles = values.low + (np.arange(k) + 0.5) * width
     return np.outer(middles, v)
+
 
 SEEDINGS: dict[str, Seeding] = {
     "k-means++": kmeans_plusplus,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from coterie.cli.terminal import Terminal
 from coterie.data.patches import Patches, image_patches
 from coterie.data.samples import sample_picture_path
-from coterie.plots.palette import colour_name
+from coterie.colours import colour_name
 
 OUTPUTS = (".png", ".jpg", ".jpeg", ".webp", ".pdf", ".svg")
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coterie.data.images import MAX_PIXELS, PictureSource, load_picture
-from coterie.plots.palette import cluster_colours
+from coterie.colours import cluster_colours
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.intp]

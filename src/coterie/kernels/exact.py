@@ -18,7 +18,7 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 SMALLEST_EXPONENT = -1074  # of a float64
-LARGEST_TOP = 990  # beyond this the rounding constant of a limb would overflow
+SMALLEST_TOP, LARGEST_TOP = -900, 990  # within, no constant over- or underflows
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Grid:
     @classmethod
     def covering(cls, top: Integers, lowest_bit: Integers) -> Grid:
         """The grid for columns with values below ``2**top`` that are multiples of ``2**lowest``."""
+        top = np.maximum(top, SMALLEST_TOP)
         levels = max(1, int(np.max((top - 30 - lowest_bit + 31) // 32, initial=0)) + 1)
         # Units below the smallest float64 would need a rounding constant that does not exist.
         floor = SMALLEST_EXPONENT + 30 + 32 * (levels - 1)
@@ -52,17 +53,18 @@ COUNTING = Grid(np.array([30], dtype=np.int32), 1)  # of rows: one limb of whole
 
 def scaled(integer: int, exponent: int) -> Fraction:
     """``integer * 2**exponent``, exactly."""
+    if integer == 0:
+        return Fraction(0)
+    zeros = (integer & -integer).bit_length() - 1  # shifted out: small numbers are fast numbers
+    integer, exponent = integer >> zeros, exponent + zeros
     if exponent >= 0:
         return Fraction(integer << exponent)
     return Fraction(integer, 1 << -exponent)
 
 
-def from_digits(digits: Integers) -> Fraction:
-    """The number behind the digits of a native wide sum."""
-    total = 0
-    for digit in reversed(digits.tolist()):
-        total = (total << 32) + digit
-    return scaled(total, _native.WIDE_LOWEST_EXPONENT)
+def from_bytes(number: bytes) -> Fraction:
+    """The number behind a native wide sum."""
+    return scaled(int.from_bytes(number, "little", signed=True), _native.WIDE_LOWEST_EXPONENT)
 
 
 def to_float(value: Fraction) -> float:
@@ -96,6 +98,6 @@ def saved_by_means(
 ) -> Fraction:
     """Sum of ``2 m S - W m**2`` over clusters and columns: what is left of the sum of squares
     after it is taken off is the sum of squared distances, for any means."""
-    return from_digits(
+    return from_bytes(
         _native.saving(sums, grid.top, mass, int(mass_grid.top[0]), np.ascontiguousarray(means))
     )

@@ -41,6 +41,14 @@ def scaled(whole: int, exponent: int) -> Fraction:
     return Fraction(whole) * Fraction(2) ** exponent
 
 
+def rounded(numerator: int, denominator: int, exponent: int) -> float:
+    """The float64 nearest to ``numerator / denominator * 2**exponent``: Python divides integers
+    of any length and rounds once."""
+    if exponent >= 0:
+        return (numerator << exponent) / denominator
+    return numerator / (denominator << -exponent)
+
+
 def exact_mean(values: Floats, weights: Floats) -> Floats:
     """(sum of w x) / (sum of w) for each column, the exact ratio rounded once.
 
@@ -50,7 +58,7 @@ def exact_mean(values: Floats, weights: Floats) -> Floats:
     w, _ = integers(weights)  # the exponent of the weights cancels
     mass = int(w.sum())
     sums = (w[:, np.newaxis] * x).sum(axis=0)
-    return np.array([float(scaled(int(s), e) / mass) for s in sums])
+    return np.array([rounded(s, mass, e) for s in sums])
 
 
 def exact_squares(X: Floats, weights: Floats, means: Floats, y: Labels) -> Fraction:
@@ -72,7 +80,7 @@ def exact_mean_variance(X: Floats, weights: Floats | None = None) -> float:
     # x - sum / mass, times mass: still an integer.
     difference = mass * x - sums
     total = int((w * (difference * difference).sum(axis=1)).sum())
-    return float(scaled(total, 2 * e) / (mass**3 * X.shape[1]))
+    return rounded(total, mass**3 * X.shape[1], 2 * e)
 
 
 # --- Algorithm 2 --------------------------------------------------------------------------------
@@ -227,7 +235,7 @@ def frame(values: Floats) -> tuple[Floats, float]:
     """Centre and unit that bring the data near one: float32 of ``(x - centre) * unit``."""
     low, high = values.min(axis=0), values.max(axis=0)
     middle, half = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
-    centre = np.where(np.abs(middle) > 2 * half, middle, 0.0)
+    centre = np.where(np.abs(middle) > 2 * half, middle, 0.0)  # only columns far from zero
     largest = float(max(np.abs(low - centre).max(), np.abs(high - centre).max()))
     exponent = math.frexp(largest)[1]
     return centre, 2.0**-exponent if abs(exponent) > 12 else 1.0
@@ -307,6 +315,33 @@ def kmeans_plusplus(X: NDArray[Any], k: int, seed: int, weights: Floats | None =
         seeds.append(candidates[left.index(min(left))])
         field.add(seeds)
     return np.array(seeds)
+
+
+def kmeans_parallel(X: NDArray[Any], k: int, seed: int, weights: Floats | None = None) -> Floats:
+    """k-means||: rounds of independent draws, then the points drawn are clustered themselves,
+    each with the weight of all points nearest to it."""
+    x = np.asarray(X, dtype=np.float64)
+    w = np.ones(len(x)) if weights is None else weights
+    field = Field(distinct_points(x, weights))
+    drawn = [field.walk(field.points.copies, word(seed, 0))]
+    field.add(drawn)
+    for r in range(5):
+        potential = math.ldexp(int(field.units(field.near).sum()), -field.shift)
+        if potential == 0:
+            break
+        chance = field.near.astype(np.float64) * (2 * k / potential)
+        luck = [(mix(h ^ word(seed, 1, r)) >> 11) * 2.0**-53 for h in field.points.hashes]
+        for i in np.flatnonzero(np.array(luck) < chance):
+            drawn.append(field.points.values[i])
+            field.add(drawn)
+    if len(drawn) <= k:
+        return kmeans_plusplus(x, k, seed, weights)
+    y = nearest(x, np.array(drawn))
+    chosen = np.unique(y)
+    mass = np.array([math.fsum(w[y == c]) for c in chosen])
+    candidates = np.array(drawn)[chosen]
+    seeds = kmeans_plusplus(candidates, k, seed, mass)
+    return k_means(candidates, seeds, mass, max_iter=20).means
 
 
 def random_points(X: NDArray[Any], k: int, seed: int) -> Floats:

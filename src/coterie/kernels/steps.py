@@ -74,22 +74,18 @@ class Moments:
 
 
 def moments(block: Block, grid: Grid, mass_grid: Grid | None, square_grid: Grid | None) -> Moments:
-    """`square_grid` is None where squares span more than float64 can hold exactly."""
-    spare = square_grid or Grid(np.zeros_like(grid.top), 1)
-    sums, squares = block.rows.moments(grid.top, grid.levels, spare.top, spare.levels)
+    """`square_grid` is that of w x^2; None where float64 products could vanish."""
+    squares_at = (None, 0) if square_grid is None else (square_grid.top, square_grid.levels)
+    sums, squares = block.rows.moments(grid.top, grid.levels, *squares_at)
     columns = range(len(grid.top))
-    if square_grid is None:
-        total = exact.from_digits(block.rows.wide_squares())
-    else:
-        total = sum((square_grid.value(squares[:, c], c) for c in columns), Fraction(0))
-    if block.weights is None:
-        mass = Fraction(block.n_rows)
-    else:
-        assert mass_grid is not None
-        column = _native.Block(block.weights[:, None], None, block.team)
-        limbs, _ = column.moments(mass_grid.top, mass_grid.levels, np.zeros(1, np.int32), 1)
+    mass = Fraction(block.n_rows)
+    if mass_grid is not None and block.weights is not None:
+        weights = _native.Block(block.weights[:, None], None, block.team)
+        limbs, _ = weights.moments(mass_grid.top, mass_grid.levels, None, 0)
         mass = mass_grid.value(limbs[:, 0])
-    return Moments(mass, tuple(grid.value(sums[:, c], c) for c in columns), total)
+    return Moments(
+        mass, tuple(grid.value(sums[:, c], c) for c in columns), exact.from_bytes(squares)
+    )
 
 
 @dataclass(frozen=True)
@@ -167,9 +163,9 @@ def labels(block: Block) -> NDArray[np.int32]:
     return found
 
 
-def nearest(block: Block, means: Floats) -> NDArray[np.int32]:
-    """Labels for any means, nothing remembered."""
-    low, high, *_ = block.rows.scan()
+def nearest(block: Block, means: Floats, extent: Extent | None = None) -> NDArray[np.int32]:
+    """Labels for any means, nothing remembered. `extent` spares a pass where it is known."""
+    low, high, *_ = (extent.low, extent.high) if extent is not None else block.rows.scan()
     found = np.full(block.n_rows, -1, dtype=np.int32)
     _native.Lloyd(block.rows, found, low, high, None, 0, None, 1, "brute").step(means)
     return found

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coterie.data.patches import Patches
-from coterie.plots.palette import colour_name, matching_colours
+from coterie.colours import colour_name, matching_colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coterie.plots.palette import _as_seen, cluster_colours, colour_name, matching_colours
+from coterie.colours import _as_seen, cluster_colours, colour_name, matching_colours
 
 
 def test_a_longer_palette_begins_with_the_shorter_one() -> None:

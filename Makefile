@@ -1,0 +1,66 @@
+# The two commands of the README, and what developers use besides. Everything happens in .venv:
+# the first call sets it up, later ones only notice what changed.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+NATIVE := $(shell find native cmake -type f) CMakeLists.txt pyproject.toml
+
+.PHONY: demo test lint format stubs native-test sanitize bench clean
+.DEFAULT_GOAL := demo
+
+demo: $(VENV)/.installed  ## cluster the patches of a picture; writes demo.png
+	@$(BIN)/python -m coterie.cli.demo --output demo.png
+
+test: $(VENV)/.test-tools native-test lint  ## all tests
+	$(BIN)/python -m pytest
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Coterie needs Python 3.11 or newer; $(PYTHON) is older. Try: make PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
+
+# Built without isolation into build/, so that a changed kernel recompiles only itself.
+$(VENV)/.installed: $(BIN)/python $(NATIVE)
+	@command -v $${CXX:-c++} >/dev/null || \
+	  { echo "Coterie needs a C++20 compiler. Debian, Ubuntu: apt-get install g++. Fedora: dnf install gcc-c++. macOS: xcode-select --install." >&2; exit 1; }
+	$(BIN)/pip install --quiet 'scikit-build-core>=0.11' 'nanobind>=2.9' cmake ninja
+	$(BIN)/pip install --quiet --no-build-isolation --config-settings=build-dir=build/editable --editable '.[all]'
+	@touch $@
+
+$(VENV)/.test-tools: $(VENV)/.installed
+	$(BIN)/pip install --quiet --group test --group lint
+	@touch $@
+
+native-test: $(VENV)/.installed  ## the C++ tests, which need no Python
+	$(BIN)/cmake -S . -B build/native-test -G Ninja -DCOTERIE_CPP_TESTS=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja > /dev/null
+	$(BIN)/cmake --build build/native-test > build/native-test/build.log || { cat build/native-test/build.log; exit 1; }
+	build/native-test/coterie_tests
+
+sanitize: $(VENV)/.installed  ## the C++ tests under address, undefined-behaviour and thread sanitizers
+	$(BIN)/cmake -S . -B build/asan -G Ninja -DCOTERIE_CPP_TESTS=ON -DCOTERIE_SANITIZE=address,undefined -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
+	$(BIN)/cmake --build build/asan && build/asan/coterie_tests
+	$(BIN)/cmake -S . -B build/tsan -G Ninja -DCOTERIE_CPP_TESTS=ON -DCOTERIE_SANITIZE=thread -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
+	$(BIN)/cmake --build build/tsan && build/tsan/coterie_tests
+
+lint: $(VENV)/.test-tools  ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'native/*.cpp' 'native/*.hpp')
+	$(BIN)/mypy
+
+format: $(VENV)/.test-tools
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $$(git ls-files 'native/*.cpp' 'native/*.hpp')
+
+stubs: $(VENV)/.test-tools  ## after a change of the bindings
+	$(BIN)/python -m nanobind.stubgen -m coterie.kernels._native -o src/coterie/kernels/_native.pyi
+
+bench: $(VENV)/.installed  ## side by side with the peers; takes long
+	$(BIN)/pip install --quiet -r benchmarks/requirements.txt
+	$(BIN)/python -m benchmarks all
+
+clean:
+	rm -rf build dist $(VENV) demo.png

@@ -1,0 +1,30 @@
+"""Coterie: exact, fast clustering.
+
+An estimator checks its input, a driver runs the paper's loop, an engine carries a kernel to the
+blocks of data, and a kernel does the arithmetic on one block::
+
+    what people have        files, arrays, frames, pictures                  coterie.data
+            |
+    what people fit         KMeans (the scikit-learn contract)               coterie.estimators
+            |
+    how, as in the paper    seed -> assign -> update                         coterie.algorithms
+            |
+    where blocks live       in memory, with native threads                   coterie.engines
+            |
+    arithmetic, one block   a native kernel, and its readable NumPy twin     coterie.kernels
+
+Each layer imports only downwards.
+
+>>> from coterie import KMeans
+"""
+
+import logging
+from importlib.metadata import version
+
+from coterie.estimators import FitEvent, KMeans
+
+logging.getLogger("coterie").addHandler(logging.NullHandler())
+
+__version__ = version("coterie")
+
+__all__ = ["FitEvent", "KMeans", "__version__"]

@@ -1,0 +1,51 @@
+"""One batch of rows moves the means: what `partial_fit` does."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from coterie.algorithms.lloyd import unit_rows
+from coterie.algorithms.results import Floats, Run
+from coterie.estimators.problem import Problem
+from coterie.estimators.scaling import times_power
+from coterie.kernels import steps
+from coterie.kernels.exact import COUNTING, to_float
+
+
+def one_batch(
+    data: Problem, means: Floats, counts: Floats, n_before: int, *, directions: bool
+) -> tuple[Run, Floats]:
+    """The means after the batch with its labels, in the units of the user, and the new counts.
+
+    means : (k, d) in the drivers' units; counts : (k,) weight that each mean has seen.
+    """
+    started = time.perf_counter()
+    assignment = data.assign(means)
+    grid = data.survey.mass_grid or COUNTING
+    mass = np.array([to_float(grid.value(limbs)) for limbs in assignment.mass])
+    mass = times_power(mass, -data.scale.weights)
+    total = counts + mass
+    share = np.divide(mass, total, out=np.zeros_like(total), where=mass > 0)[:, np.newaxis]
+    batch = data.means_of(assignment, means)
+    moved = np.where(share == 1, batch, means + share * (batch - means))
+    if directions:
+        moved = unit_rows(moved, means)
+    moved = np.ascontiguousarray(moved)
+    after = data.assign(moved)
+    inertia = data.sum_of_squares(after, moved)
+    run = Run(
+        means=times_power(moved, -data.scale.rows),
+        labels=data.engine.gather(steps.labels),
+        active=total > 0,
+        inertia=inertia,
+        clustering_error=inertia / data.total_weight,
+        n_iter=n_before + 1,
+        converged=False,
+        stopped="partial_fit moves the means by one batch",
+        history=(),
+        seconds=time.perf_counter() - started,
+        initial_means=times_power(means, -data.scale.rows),
+    )
+    return run, total

@@ -1,0 +1,109 @@
+"""What a fit leaves on the estimator, and what it has to warn of."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from coterie.algorithms.restarts import Restarts
+from coterie.algorithms.results import Floats, Frame, Run
+from coterie.engines.memory import MemoryEngine
+from coterie.estimators.comparison import Comparison
+from coterie.estimators.problem import Problem
+from coterie.estimators.scaling import SMALLEST_NORMAL
+from coterie.kernels import steps
+
+TO_THE_CALLER = 5  # frames from a warning here to the line that called fit
+
+
+def fitted_attributes(
+    run: Run, data: Problem, n_threads: int, counts: Floats | None = None
+) -> dict[str, Any]:
+    """Attributes for a run in the units of the user."""
+    if counts is None:
+        counts = np.bincount(run.labels, data.weights, minlength=len(run.means)).astype(float)
+    attributes: dict[str, Any] = {
+        "cluster_centers_": run.means,
+        "labels_": run.labels,
+        "inertia_": run.inertia,
+        "clustering_error_": run.clustering_error,
+        "n_iter_": run.n_iter,
+        "active_": run.active,
+        "counts_": counts,
+        "converged_": run.converged,
+        "stopped_": run.stopped,
+        "history_": run.history,
+        "_n_features_out": len(run.means),
+        "_exponent": data.scale.rows,
+    }
+    if run.trace is not None:
+        attributes["trace_"] = run.trace
+    if data.absent is not None:
+        present = np.flatnonzero(~data.absent)
+        labels = np.empty(len(data.absent), dtype=np.int32)
+        labels[present] = run.labels
+        engine = MemoryEngine(data.rest, n_threads=n_threads)
+        extent = engine.reduce(steps.extent)
+        labels[data.absent] = Comparison(
+            data.rest, engine, extent, run.means, data.scale.rows, n_threads
+        ).nearest()
+        attributes["labels_"] = labels
+        if run.trace is not None:
+            attributes["trace_"] = tuple(_in_all_rows(frame, present) for frame in run.trace)
+    return attributes
+
+
+def _in_all_rows(frame: Frame, present: Any) -> Frame:
+    return replace(frame, rows=present[frame.rows])
+
+
+def warn_of(found: Restarts, data: Problem, max_seconds: float | None) -> None:
+    """Diagnoses a person can act on. `found` is in the units of the drivers."""
+    best = found.best
+    k, n_found = len(best.means), int(best.active.sum())
+    if n_found < k:
+        warnings.warn(
+            f"Number of distinct clusters ({n_found}) found smaller than n_clusters ({k}): "
+            f"{k - n_found} clusters hold no points and keep their initial or last means. Possibly "
+            f"due to duplicate points in X. Use n_clusters={n_found}, empty_clusters='relocate', "
+            "or another init.",
+            ConvergenceWarning,
+            stacklevel=TO_THE_CALLER,
+        )
+    if found.cut_short == "max_seconds reached":
+        warnings.warn(
+            f"max_seconds={max_seconds:g} reached after {len(found.records)} of {found.planned} "
+            f"runs, the last of them {found.records[-1].n_iter} iterations long; the best so far "
+            f"is kept, which {'had' if best.converged else 'had not'} converged. Give more "
+            "seconds, fewer runs (n_init) or a larger tol.",
+            ConvergenceWarning,
+            stacklevel=TO_THE_CALLER,
+        )
+    if found.cut_short == "interrupted":
+        warnings.warn(
+            f"Interrupted with {len(found.records)} of {found.planned} runs made: the best so far "
+            f"is kept, which {'had' if best.converged else 'had not'} converged. Fit again with "
+            "warm_start=True to continue from it.",
+            ConvergenceWarning,
+            stacklevel=TO_THE_CALLER,
+        )
+    _warn_of_size(best.inertia, data.scale.restored(best).inertia)
+
+
+def _warn_of_size(before: float, value: float) -> None:
+    """`before` is the same inertia in units where it is an ordinary float64."""
+    if np.isinf(value):
+        what = "overflows float64 and is given as infinity"
+    elif before > 0 and value < 2.0**SMALLEST_NORMAL:
+        what = f"underflows float64 and is given as {value:g}"
+    else:
+        return
+    warnings.warn(
+        f"inertia_ {what}; labels and means are right. Rescale X to compare errors.",
+        RuntimeWarning,
+        stacklevel=TO_THE_CALLER + 1,
+    )

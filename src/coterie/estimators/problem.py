@@ -1,0 +1,121 @@
+"""Checked rows in the units of the drivers: what a fit, a batch and a score start from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.algorithms.results import Floats
+from coterie.algorithms.survey import survey as survey_of
+from coterie.engines.memory import MemoryEngine
+from coterie.estimators.directions import unit_rows
+from coterie.estimators.scaling import (
+    LARGEST_SPREAD,
+    LARGEST_VALUE,
+    Reach,
+    Scale,
+    row_exponent,
+    scaled_rows,
+    times_power,
+    weight_exponent,
+)
+from coterie.estimators.validation import check_enough_rows, refuse_not_finite
+from coterie.kernels import exact, steps
+from coterie.kernels.exact import COUNTING
+from coterie.kernels.steps import Assignment, Extent, Survey
+
+
+def look_at(
+    X: Any, *, directions: bool, n_threads: int, names: Any = None
+) -> tuple[Any, MemoryEngine, Extent]:
+    """Rows, their engine and their extent: finite, and of length one if directions are wanted."""
+    engine = MemoryEngine(X, n_threads=n_threads)
+    extent = engine.reduce(steps.extent)
+    refuse_not_finite(X, extent.bad, names)
+    if not directions:
+        return X, engine, extent
+    X = unit_rows(X)
+    engine = MemoryEngine(X, n_threads=n_threads)
+    return X, engine, engine.reduce(steps.extent)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows that count, in memory and surveyed."""
+
+    X: Any  # the rows in the units of the user; of length one where directions are clustered
+    weights: Floats | None  # positive, in the units of the user
+    absent: NDArray[np.bool_] | None  # which of all rows have weight zero; None: none has
+    rest: Any  # the rows of weight zero, which are not in X
+    scale: Scale
+    engine: MemoryEngine
+    survey: Survey
+
+    @property
+    def total_weight(self) -> float:
+        mass = exact.to_float(self.survey.moments.mass)
+        return float(times_power(mass, -self.scale.weights))
+
+    def assign(self, means: Floats) -> Assignment:
+        """The sums of the rows nearest to each mean. means : (k, d) in the drivers' units."""
+        return self.engine.reduce(steps.assign, self.survey, means, object(), "brute")
+
+    def means_of(self, assignment: Assignment, previous: Floats) -> Floats:
+        grid = self.survey.mass_grid or COUNTING
+        return exact.exact_means(assignment.sums, self.survey.grid, assignment.mass, grid, previous)
+
+    def sum_of_squares(self, assignment: Assignment, means: Floats) -> float:
+        """Sum of w |x - m|^2 over the rows, exactly, then rounded: in the units of the user."""
+        grid = self.survey.mass_grid or COUNTING
+        saved = exact.saved_by_means(
+            assignment.sums, self.survey.grid, assignment.mass, grid, means
+        )
+        exponent = -2 * self.scale.rows - self.scale.weights
+        return exact.to_float((self.survey.moments.squares - saved) * exact.scaled(1, exponent))
+
+
+def problem(
+    X: Any,
+    weights: Floats | None,
+    *,
+    directions: bool,
+    n_threads: int,
+    names: Any = None,
+    at_least: int = 1,
+    means: Floats | None = None,
+    squares_of_values: bool = False,
+) -> Problem:
+    """Find values that are not finite, drop rows without weight, choose units, look at the data.
+
+    at_least : rows needed, one per cluster.
+    means : (k, d) that the rows will meet, or None if these will be chosen from the rows.
+    squares_of_values : whether values are squared, and not only differences of values.
+    """
+    absent = None if weights is None or weights.all() else weights == 0
+    n_absent = 0 if absent is None else int(absent.sum())
+    check_enough_rows(X.shape[0] - n_absent, at_least, n_absent)
+    X, engine, extent = look_at(X, directions=directions, n_threads=n_threads, names=names)
+    rest = None
+    if absent is not None and weights is not None:
+        X, rest, weights = X[~absent], X[absent], weights[~absent]
+        weights = None if (weights == 1).all() else weights
+        engine = MemoryEngine(X, n_threads=n_threads)
+        extent = engine.reduce(steps.extent)
+    rows = 0  # rows of length one have their scale
+    if not directions:
+        reach = Reach.of(extent)
+        reach = reach if means is None else reach | Reach.of_means(means)
+        largest = LARGEST_SPREAD if squares_of_values else LARGEST_VALUE
+        rows = row_exponent(reach, largest_value=largest)
+    scale = Scale(rows, weight_exponent(weights))
+    own = None if weights is None else times_power(weights, scale.weights)
+    if scale.rows or own is not None:
+        engine = MemoryEngine(scaled_rows(X, scale.rows), own, n_threads=n_threads)
+    if scale.rows:
+        extent = engine.reduce(steps.extent)
+    elif own is not None:
+        extent = replace(extent, weight_high=float(own.max()), weight_tiny=float(own.min()))
+    return Problem(X, weights, absent, rest, scale, engine, survey_of(engine, extent))

@@ -1,0 +1,158 @@
+"""Powers of two that bring data to a range in which float64 squares neither overflow nor vanish.
+
+Multiplying by a power of two changes no digit, so the clustering of the scaled data is the
+clustering of the data. Drivers and kernels never see that it happened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from coterie.algorithms.restarts import RunRecord
+from coterie.algorithms.results import Floats, Frame, Iteration, Run
+from coterie.kernels.steps import Extent
+
+# As exponents of two. Squares of differences must be float64 numbers, and exact sums need room.
+LARGEST_SPREAD = 480
+SMALLEST_SPREAD = -300
+LEAST_SPREAD = -480  # below this even after scaling, squares would vanish
+LARGEST_VALUE = 900
+SMALLEST_NORMAL = -1022
+WEIGHT_RANGE = 300
+FAR = -545  # brings any difference of two float64 numbers below 2**LARGEST_SPREAD
+
+Record = TypeVar("Record", Run, RunRecord, Iteration, Frame)
+
+
+def times_power(values: Any, exponent: int) -> Any:
+    """``values * 2**exponent`` as float64; infinite or zero where float64 ends."""
+    if exponent == 0:
+        return values
+    with np.errstate(over="ignore", under="ignore"):
+        return np.ldexp(np.asarray(values, dtype=np.float64), exponent)
+
+
+def scaled_rows(X: Any, exponent: int) -> Any:
+    """Rows times ``2**exponent``, as float64; the rows themselves where the exponent is zero."""
+    if exponent == 0:
+        return X
+    if sparse.issparse(X):
+        data = times_power(X.data, exponent)
+        return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
+    return times_power(X, exponent)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Rows were multiplied by ``2**rows`` and weights by ``2**weights``."""
+
+    rows: int = 0
+    weights: int = 0
+
+    def restored(self, record: Record) -> Record:
+        """A record of a fit in the units of the user."""
+        if self == Scale():
+            return record
+        back = {
+            "means": -self.rows,
+            "initial_means": -self.rows,
+            "largest_move": -self.rows,
+            "error": -2 * self.rows,
+            "clustering_error": -2 * self.rows,
+            "inertia": -2 * self.rows - self.weights,
+        }
+        changes: dict[str, Any] = {}
+        for field in fields(record):
+            value = getattr(record, field.name)
+            if field.name in ("history", "trace") and value is not None:
+                changes[field.name] = tuple(self.restored(part) for part in value)
+            elif field.name in back:
+                power = times_power(value, back[field.name])
+                changes[field.name] = float(power) if isinstance(value, float) else power
+        return replace(record, **changes)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far values go: by column the lowest and the highest, and the smallest but zero."""
+
+    low: Floats
+    high: Floats
+    tiny: Floats
+
+    @classmethod
+    def of(cls, extent: Extent) -> Reach:
+        return cls(extent.low, extent.high, extent.tiny)
+
+    @classmethod
+    def of_means(cls, means: Floats) -> Reach:
+        sizes = np.where(means == 0, np.inf, np.abs(means))
+        return cls(means.min(axis=0), means.max(axis=0), sizes.min(axis=0))
+
+    def __or__(self, other: Reach) -> Reach:
+        return Reach(
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+            np.minimum(self.tiny, other.tiny),
+        )
+
+    @property
+    def spread(self) -> int | None:
+        """The smallest e with all columns narrower than 2**e; None if every column is constant."""
+        widest = float(np.max(0.5 * self.high - 0.5 * self.low))
+        return None if widest == 0 else int(np.frexp(widest)[1]) + 1
+
+    @property
+    def value(self) -> int:
+        """The smallest e with all values below 2**e in magnitude."""
+        return int(np.frexp(max(np.abs(self.low).max(), np.abs(self.high).max()))[1])
+
+    @property
+    def least(self) -> float:
+        return float(self.tiny.min())
+
+
+def row_exponent(reach: Reach, *, largest_value: int = LARGEST_VALUE) -> int:
+    """The power of two for the rows: zero for ordinary data."""
+    spread, value = reach.spread, reach.value
+    exponent = min(0, largest_value - value)
+    if spread is not None and spread + exponent > LARGEST_SPREAD:
+        exponent = LARGEST_SPREAD - spread
+    elif spread is not None and spread + exponent < SMALLEST_SPREAD:
+        exponent = min(SMALLEST_SPREAD - spread, largest_value - value)
+    vanishing = exponent < 0 and np.frexp(reach.least)[1] - 1 + exponent < SMALLEST_NORMAL
+    if vanishing or (spread is not None and spread + exponent < LEAST_SPREAD):
+        size = max(np.abs(reach.low).max(), np.abs(reach.high).max())
+        width = 2 * float(np.max(0.5 * reach.high - 0.5 * reach.low))
+        raise ValueError(
+            "X spans more orders of magnitude than float64 can square and compare: expected "
+            f"columns of similar size, got values from {reach.least:.3g} to {size:.3g} in "
+            f"magnitude, in columns up to {width:.3g} wide. Set tiny values to zero, drop "
+            "constant columns, or rescale the columns (for example with StandardScaler)."
+        )
+    return exponent
+
+
+def weight_exponent(weights: NDArray[np.float64] | None) -> int:
+    """The power of two for the weights, which are positive."""
+    if weights is None:
+        return 0
+    largest, smallest = float(weights.max()), float(weights.min())
+    top, bottom = int(np.frexp(largest)[1]), int(np.frexp(smallest)[1])
+    exponent = 0
+    if top > WEIGHT_RANGE:
+        exponent = WEIGHT_RANGE - top
+    elif bottom < -WEIGHT_RANGE:
+        exponent = min(-WEIGHT_RANGE - bottom, WEIGHT_RANGE - top)
+    if bottom + exponent < -2 * WEIGHT_RANGE:
+        raise ValueError(
+            "sample_weight spans more orders of magnitude than exact sums can: expected weights "
+            f"within a factor of about 1e270, got weights from {smallest:.3g} to {largest:.3g}. "
+            "Set negligible weights to zero."
+        )
+    return exponent

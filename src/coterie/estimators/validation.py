@@ -1,0 +1,254 @@
+"""Input at the door: every mistake is named here, before any work is done."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Iterator
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_array, validate_data
+
+from coterie.algorithms.results import Floats
+
+TIMES = (np.datetime64, np.timedelta64, datetime.date, datetime.timedelta)
+TIME_NAMES = ("date", "time", "duration")  # in the names of the types of columns
+LOOSE_NAMES = ("obj", "str", "cat", "enum")  # of types that can hold anything
+WORK_PER_THREAD = 1 << 16  # products of one pass: less is done before a thread has started
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as a C-ordered float32 or float64 array, or as CSR with sorted indices. Never modified.
+
+    Values that are not finite are found later, by the pass that looks at every value anyway.
+    """
+    _refuse_other_things(X)
+    _refuse_masked(X, "X", "for example with SimpleImputer on X.filled(np.nan)")
+    _refuse_times_and_text(X)
+    checked = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        accept_large_sparse=True,
+        dtype=[np.float64, np.float32],
+        order="C",
+        ensure_all_finite=False,
+    )
+    if sparse.issparse(checked):
+        return _tidy_sparse(checked)
+    return np.require(checked, requirements=["C", "A"])
+
+
+def _refuse_other_things(X: Any) -> None:
+    if X is None or isinstance(X, str | bytes | dict | set | Iterator):
+        raise TypeError(
+            f"X is a {type(X).__name__}: expected a table of numbers with one row per point, as a "
+            "2-D array, a list of rows, a data frame or a CSR matrix."
+        )
+
+
+def _refuse_masked(values: Any, name: str, how: str) -> None:
+    if not np.ma.is_masked(values):
+        return
+    cells = np.argwhere(np.ma.getmaskarray(values))
+    raise ValueError(
+        f"{name} has {len(cells)} masked cell(s), the first at {_place(cells[0])}: expected a "
+        f"value in every cell. Drop those rows, or fill the cells, {how}."
+    )
+
+
+def _refuse_times_and_text(X: Any) -> None:
+    """Times and numbers written as text would be read as numbers nobody meant."""
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        for column, dtype in zip(X.columns, X.dtypes, strict=True):
+            if any(word in str(dtype).lower() for word in TIME_NAMES):
+                raise _times_found(f"column {column!r} of X holds {dtype} values")
+        if any(word in str(list(X.dtypes)).lower() for word in LOOSE_NAMES):
+            _refuse_in_array(np.asarray(X))
+    elif isinstance(X, np.ndarray):
+        _refuse_in_array(X)
+    elif isinstance(X, list | tuple):
+        try:
+            values = np.asarray(X)
+        except ValueError as error:
+            raise ValueError(
+                f"X is not a table ({error}): expected rows with the same number of values."
+            ) from error
+        _refuse_in_array(values)
+
+
+def _refuse_in_array(values: NDArray[Any]) -> None:
+    if values.dtype.kind in "mM":
+        raise _times_found(f"X holds {values.dtype} values")
+    if values.dtype.kind in "USV" and values.size:
+        raise _text_found(f"X holds text or records ({values.dtype})")
+    if values.dtype.kind != "O":
+        return
+    for place, value in np.ndenumerate(values):
+        if isinstance(value, str | bytes):
+            raise _text_found(f"X holds {value!r} at {_place(place)}")
+        if isinstance(value, TIMES):
+            raise _times_found(f"X holds {value!r} at {_place(place)}")
+        if isinstance(value, int) and value.bit_length() > 1024:
+            raise ValueError(
+                f"X holds an integer of {value.bit_length()} bits at {_place(place)}: expected "
+                "numbers up to 1.8e308, the largest float64."
+            )
+
+
+def _times_found(what: str) -> ValueError:
+    return ValueError(
+        f"{what}: expected numbers. Turn times into numbers that say what near means to you, for "
+        "example seconds since the first of them: (t - t.min()) / np.timedelta64(1, 's')."
+    )
+
+
+def _text_found(what: str) -> ValueError:
+    return ValueError(
+        f"{what}: expected numbers. Convert numbers written as text with X.astype(float); for "
+        "words use TfidfVectorizer, for categories OneHotEncoder."
+    )
+
+
+def _tidy_sparse(X: Any) -> Any:
+    """Sound, sorted, without duplicates: the kernels read the indices without looking twice."""
+    if X.shape[1] >= 2**31:
+        raise ValueError(
+            f"X has {X.shape[1]} columns: expected fewer than 2**31. Drop empty columns, or hash "
+            "them into fewer, for example with FeatureHasher."
+        )
+    # A new matrix over the same arrays, so that no flag set before they were changed is believed.
+    tidy = sparse.csr_array((X.data, X.indices, X.indptr), shape=X.shape)
+    try:
+        tidy.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(
+            f"X is not a sound CSR matrix ({error}): expected indices within its shape. Build it "
+            "again, for example from scipy.sparse.coo_array."
+        ) from error
+    if not tidy.has_canonical_format:
+        tidy = tidy.copy()
+        tidy.sum_duplicates()
+    return tidy
+
+
+def refuse_not_finite(X: Any, first: tuple[int, int] | None, names: Any = None) -> None:
+    """`first`: row and column of the first value that is not finite, as `steps.extent` found it."""
+    if first is None:
+        return
+    values = X.data if sparse.issparse(X) else X
+    n_nan, n_inf = int(np.isnan(values).sum()), int(np.isinf(values).sum())
+    row, column = first
+    named = "" if names is None else f" ({names[column]!r})"
+    raise ValueError(
+        f"X contains {n_nan} NaN and {n_inf} infinity values, the first at row {row}, column "
+        f"{column}{named}: expected finite numbers. Drop those rows (X[np.isfinite(X).all(axis=1)])"
+        " or fill the gaps, for example with sklearn.impute.SimpleImputer."
+    )
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> Floats | None:
+    """Weights as float64, zero or more; None where every row counts once."""
+    if sample_weight is None:
+        return None
+    _refuse_masked(sample_weight, "sample_weight", "for example with zeros")
+    if isinstance(sample_weight, Number):
+        sample_weight = np.full(n_rows, sample_weight)
+    weights: Floats = check_array(
+        sample_weight,
+        ensure_2d=False,
+        dtype=np.float64,
+        order="C",
+        ensure_all_finite=False,
+        ensure_min_samples=0,
+        input_name="sample_weight",
+    )
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}: expected one weight per row of X, shape "
+            f"({n_rows},)."
+        )
+    for wrong, words in ((~np.isfinite(weights), "finite"), (weights < 0, "zero or more")):
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise ValueError(
+                f"sample_weight[{at}] is {weights[at]}, one of {int(wrong.sum())} such: expected "
+                f"weights that are {words}. Use weight 0 for rows that should not count."
+            )
+    if not weights.any():
+        raise ValueError(
+            "sample_weight is zero for every row: expected at least one non-zero weight."
+        )
+    return None if (weights == 1).all() else weights
+
+
+def check_centres(centres: Any, n_clusters: int, n_features: int, name: str) -> Floats:
+    """Initial means from the user, as a float64 copy."""
+    checked: Floats = check_array(
+        centres,
+        dtype=np.float64,
+        order="C",
+        copy=True,
+        ensure_2d=False,
+        allow_nd=True,
+        ensure_min_samples=0,
+        ensure_min_features=0,
+        ensure_all_finite=False,
+        input_name=name,
+    )
+    if checked.shape != (n_clusters, n_features):
+        raise ValueError(
+            f"{name} has shape {checked.shape}: expected (n_clusters, n_features) = "
+            f"({n_clusters}, {n_features}), one row per cluster and one column per feature of X."
+        )
+    bad = np.argwhere(~np.isfinite(checked))
+    if len(bad):
+        raise ValueError(
+            f"{name} contains {len(bad)} NaN or infinity values, the first at {_place(bad[0])}: "
+            "expected finite numbers."
+        )
+    return checked
+
+
+def check_enough_rows(n_rows: int, n_clusters: int, n_without_weight: int = 0) -> None:
+    if n_rows < n_clusters:
+        apart = f" (and {n_without_weight} rows of weight zero)" if n_without_weight else ""
+        raise ValueError(
+            f"n_samples={n_rows} should be >= n_clusters={n_clusters}: expected at least one row "
+            f"per cluster, got {n_rows}{apart}. Use n_clusters={n_rows} or fewer, or give more "
+            "rows."
+        )
+
+
+def effective_threads(n_jobs: int | None, work: int) -> int:
+    """Threads for a pass of `work` products. More threads never change an answer."""
+    try:
+        n_cpus = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on this system
+        n_cpus = os.cpu_count() or 1
+    if n_jobs is None:
+        wanted = min(n_cpus, _openmp_threads(n_cpus))
+    elif n_jobs < 0:
+        wanted = max(1, n_cpus + 1 + n_jobs)
+    else:
+        wanted = n_jobs
+    return max(1, min(wanted, 1 + work // WORK_PER_THREAD))
+
+
+def _openmp_threads(n_cpus: int) -> int:
+    """What scikit-learn would use: OMP_NUM_THREADS, container quotas and threadpoolctl count."""
+    try:
+        from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+    except ImportError:
+        return n_cpus
+    return int(_openmp_effective_n_threads())
+
+
+def _place(index: NDArray[np.intp] | tuple[int, ...]) -> str:
+    at = [int(i) for i in index]
+    return f"row {at[0]}, column {at[1]}" if len(at) == 2 else f"position {', '.join(map(str, at))}"

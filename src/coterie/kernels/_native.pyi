@@ -1,0 +1,123 @@
+"""Native kernels. Python talks to them through coterie.kernels."""
+
+from typing import Annotated, overload
+
+import numpy
+from numpy.typing import NDArray
+
+
+def simd_level() -> str:
+    """Name of the instruction-set level in use."""
+
+def simd_levels() -> list[str]:
+    """Levels this machine can run, lowest first."""
+
+def use_simd_level(name: str) -> bool:
+    """Use another level from now on; False if the machine cannot run it."""
+
+class Team:
+    """The threads of one fit."""
+
+    def __init__(self, n_threads: int) -> None: ...
+
+    @property
+    def size(self) -> int: ...
+
+def means_from_sums(sums: Annotated[NDArray[numpy.int64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], top: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], mass: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], mass_top: int, means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> bool:
+    """
+    Write the rounded means of clusters with mass; False if the limbs are too many.
+    """
+
+def saving(sums: Annotated[NDArray[numpy.int64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], top: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], mass: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], mass_top: int, means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> bytes:
+    """Bytes of the exact sum of 2 m S - W m^2 over clusters and columns."""
+
+WIDE_LOWEST_EXPONENT: int = -2560
+
+class Block:
+    """Rows of one array, and the team that works on them."""
+
+    @overload
+    def __init__(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, team: object) -> None: ...
+
+    @overload
+    def __init__(self, values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, team: object) -> None: ...
+
+    @overload
+    def __init__(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, team: object) -> None: ...
+
+    @overload
+    def __init__(self, values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, team: object) -> None: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_columns(self) -> int: ...
+
+    def scan(self) -> tuple:
+        """(low, high, smallest nonzero magnitude, first bad row, its column)."""
+
+    def moments(self, top: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: int, square_top: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, square_levels: int) -> tuple:
+        """Limbs of the sums of w x by column; the bytes of the sum of w x^2."""
+
+    def distances(self, means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+        """Squared distances (n, k) by the definition."""
+
+    def projection_range(self, direction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, float]:
+        """Smallest and largest v.x."""
+
+    def second_moments(self) -> NDArray[numpy.float64]:
+        """Sum of w x x'."""
+
+    def farthest(self, means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], count: int) -> list[tuple[float, int]]:
+        """(squared distance, row) of the rows farthest from their own mean."""
+
+    def values_at(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+        """Some rows as float64."""
+
+    def hashes(self) -> NDArray[numpy.uint64]:
+        """The hash of each row's values."""
+
+class Lloyd:
+    """Assignment updates of one block."""
+
+    def __init__(self, block: object, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], top: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, levels: int, mass_top: int | None, mass_levels: int, algorithm: str) -> None: ...
+
+    def step(self, means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple:
+        """Assign every row; (moved, evaluated, settled by the definition)."""
+
+    def totals(self) -> tuple:
+        """Limbs of the sums (k, levels, d) and of the masses (k, mass levels)."""
+
+N_BUCKETS: int = 4096
+
+class Seeding:
+    """Passes over one block that choose initial means."""
+
+    def __init__(self, block: object, low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], copies: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None: ...
+
+    @property
+    def coarse(self) -> bool: ...
+
+    @property
+    def unit(self) -> float: ...
+
+    def start(self, distance: float) -> None: ...
+
+    def approach(self, seed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, shift: int) -> tuple:
+        """(largest distance left, units by bucket)."""
+
+    def potentials(self, candidates: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], shift: int) -> NDArray[numpy.int64]:
+        """Units left with each candidate."""
+
+    def holdings(self, buckets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: int) -> tuple:
+        """(hashes, units, values) held in some buckets, by hash."""
+
+    def refine(self, seeds: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """Go on with float64 distances."""
+
+    def draw(self, salt: int, factor: float) -> tuple:
+        """(hashes, copies, values) drawn independently, by hash."""
+
+    def smallest_hashes(self, salt: int, count: int) -> tuple:
+        """(salted hashes, ones, values) of the smallest, in order."""

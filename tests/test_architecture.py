@@ -1,0 +1,95 @@
+"""The architecture, checked: layers import only downwards, optional stays optional, stubs match."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import coterie
+
+PACKAGE = Path(coterie.__file__).parent
+
+# A layer may import itself and the layers named here.
+ALLOWED = {
+    "colours": set(),
+    "kernels": set(),
+    "engines": {"kernels"},
+    "algorithms": {"engines", "kernels"},
+    "estimators": {"algorithms", "engines", "kernels"},
+    "data": {"colours"},
+    "plots": {"data", "colours", "algorithms", "estimators"},
+    "cli": {"plots", "data", "colours", "estimators", "algorithms"},
+}
+
+
+def imported_modules(path: Path) -> list[str]:
+    modules = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            modules += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative imports hide the layer they come from"
+            if node.module == "coterie":
+                modules += [f"coterie.{alias.name}" for alias in node.names]
+            elif node.module:
+                modules.append(node.module)
+    return modules
+
+
+def layer_of(module: str) -> str | None:
+    parts = module.split(".")
+    return parts[1] if parts[0] == "coterie" and len(parts) > 1 and parts[1] in ALLOWED else None
+
+
+@pytest.mark.parametrize("layer", sorted(ALLOWED))
+def test_layers_import_only_downwards(layer: str) -> None:
+    files = sorted((PACKAGE / layer).rglob("*.py")) or [PACKAGE / f"{layer}.py"]
+    for path in files:
+        reached = {found for module in imported_modules(path) if (found := layer_of(module))}
+        upwards = reached - ALLOWED[layer] - {layer}
+        assert not upwards, f"{path.relative_to(PACKAGE)} reaches up into {sorted(upwards)}"
+
+
+def test_every_folder_is_a_known_layer() -> None:
+    folders = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+    assert folders <= set(ALLOWED), "a new layer needs a line in ALLOWED"
+
+
+def test_plain_import_needs_only_the_core() -> None:
+    script = "import sys, coterie; print(' '.join(sorted({m.split('.')[0] for m in sys.modules})))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout.split()
+    for optional in ("matplotlib", "PIL", "dask", "pyarrow"):
+        assert optional not in loaded, f"import coterie must not import {optional}"
+
+
+def declared_names(path: Path) -> dict[str, list[list[str]]]:
+    """Functions and methods of a stub with the names of their arguments, overloads in order."""
+    names: dict[str, list[list[str]]] = {}
+
+    def visit(body: list[ast.stmt], prefix: str) -> None:
+        for node in body:
+            if isinstance(node, ast.ClassDef):
+                visit(node.body, f"{node.name}.")
+            elif isinstance(node, ast.FunctionDef):
+                arguments = [a.arg for a in node.args.posonlyargs + node.args.args]
+                names.setdefault(prefix + node.name, []).append(arguments)
+
+    visit(ast.parse(path.read_text()).body, "")
+    return names
+
+
+def test_native_stub_matches_the_module(tmp_path: Path) -> None:
+    if importlib.util.find_spec("nanobind") is None:
+        pytest.skip("nanobind is a build tool and not installed here")
+    fresh = tmp_path / "_native.pyi"
+    generate = f"-m nanobind.stubgen -q -m coterie.kernels._native -o {fresh}"
+    subprocess.run([sys.executable, *generate.split()], check=True)
+    stub = PACKAGE / "kernels" / "_native.pyi"
+    assert declared_names(stub) == declared_names(fresh), "run `make stubs`"
