@@ -1,6 +1,7 @@
 // exact_sum.cpp: grids of limbs, wide sums, and correctly rounded ratios.
 #include "coterie/exact_sum.hpp"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -9,8 +10,8 @@ namespace coterie {
 using uint128 = unsigned __int128;
 
 Grid::Grid(const int* top_, int columns_, int levels_)
-    : columns(columns_), padded((columns_ + 3) / 4 * 4), levels(levels_), top(top_, top_ + columns_),
-      magic(static_cast<size_t>(levels_) * padded) {
+    : columns(columns_), padded((columns_ + 3) / 4 * 4), levels(levels_),
+      top(top_, top_ + columns_), magic(static_cast<size_t>(levels_) * padded) {
     for (int j = 0; j < levels; ++j)
         for (int l = 0; l < padded; ++l)
             magic[static_cast<size_t>(j) * padded + l] =
@@ -18,9 +19,12 @@ Grid::Grid(const int* top_, int columns_, int levels_)
 }
 
 void split_double(double value, int64_t& mantissa, int& exponent) {
-    const double fraction = std::frexp(value, &exponent);
-    mantissa = static_cast<int64_t>(std::ldexp(fraction, 53));
-    exponent -= 53;
+    const uint64_t bits = std::bit_cast<uint64_t>(value);
+    const int biased = static_cast<int>(bits >> 52) & 0x7ff;
+    const int64_t fraction = static_cast<int64_t>(bits & ((1ull << 52) - 1));
+    const int64_t magnitude = biased ? fraction | (1ll << 52) : fraction;
+    mantissa = bits >> 63 ? -magnitude : magnitude;
+    exponent = (biased ? biased : 1) - 1075;
 }
 
 void WideSum::add(__int128 value, int exponent) {
@@ -74,13 +78,20 @@ void WideSum::merge(const WideSum& other) {
 
 namespace {
 
+// value * 2^exponent; a plain product unless the power of two is out of range.
+double scaled(double value, int exponent) {
+    if (exponent < -1000 || exponent > 1000)
+        return std::ldexp(value, exponent);
+    return value * std::bit_cast<double>(static_cast<uint64_t>(exponent + 1023) << 52);
+}
+
 // The float64 nearest to q * 2^exponent; `inexact` says that bits below q were dropped.
 double round_to_double(uint128 q, bool inexact, int exponent) {
     if (q == 0)
         return 0.0;
     const uint64_t high = static_cast<uint64_t>(q >> 64);
-    const int bits = high ? 128 - __builtin_clzll(high)
-                          : 64 - __builtin_clzll(static_cast<uint64_t>(q));
+    const int bits =
+        high ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll(static_cast<uint64_t>(q));
     // Subnormal results keep fewer bits.
     int keep = 53;
     if (bits + exponent < -1021)
@@ -89,20 +100,20 @@ double round_to_double(uint128 q, bool inexact, int exponent) {
         return 0.0;
     const int drop = bits - keep;
     if (drop <= 0)
-        return std::ldexp(static_cast<double>(static_cast<uint64_t>(q)), exponent);
+        return scaled(static_cast<double>(static_cast<uint64_t>(q)), exponent);
     const uint128 half = static_cast<uint128>(1) << (drop - 1);
     const uint128 rest = q & ((half << 1) - 1);
     uint64_t kept = static_cast<uint64_t>(drop >= 128 ? 0 : q >> drop);
     if (rest > half || (rest == half && (inexact || (kept & 1))))
         ++kept;
-    return std::ldexp(static_cast<double>(kept), exponent + drop);
+    return scaled(static_cast<double>(kept), exponent + drop);
 }
 
 // numerator = quotient * denominator + remainder with a quotient of at least 64 bits, found by
 // binary long division; needed only when the denominator itself has more than 63 bits.
 uint128 long_division(uint128 numerator, uint128 denominator, int& exponent, bool& inexact) {
     uint128 quotient = numerator / denominator;
-    uint128 remainder = numerator % denominator;
+    uint128 remainder = numerator - quotient * denominator;
     while ((quotient >> 60) == 0 && remainder != 0) {
         const bool carry = remainder >> 127;
         remainder <<= 1;
@@ -134,19 +145,48 @@ bool combine(const int64_t* limbs, int levels, size_t stride, __int128& out) {
 
 } // namespace
 
+namespace {
+
+// (high, low) / divisor for high < divisor: one instruction where the machine has it.
+uint64_t divide(uint64_t high, uint64_t low, uint64_t divisor, uint64_t& remainder) {
+#if defined(__x86_64__)
+    uint64_t quotient;
+    __asm__("divq %4" : "=a"(quotient), "=d"(remainder) : "a"(low), "d"(high), "r"(divisor) : "cc");
+    return quotient;
+#else
+    const uint128 whole = static_cast<uint128>(high) << 64 | low;
+    remainder = static_cast<uint64_t>(whole % divisor);
+    return static_cast<uint64_t>(whole / divisor);
+#endif
+}
+
+} // namespace
+
 double rounded_ratio(__int128 numerator, uint128 denominator, int exponent) {
     if (numerator == 0)
         return 0.0;
     const bool negative = numerator < 0;
-    uint128 magnitude = negative ? -static_cast<uint128>(numerator) : static_cast<uint128>(numerator);
+    uint128 magnitude =
+        negative ? -static_cast<uint128>(numerator) : static_cast<uint128>(numerator);
     // As many leading bits as fit make the quotient long enough in one division.
     const uint64_t high = static_cast<uint64_t>(magnitude >> 64);
-    const int zeros = high ? __builtin_clzll(high)
-                           : 64 + __builtin_clzll(static_cast<uint64_t>(magnitude));
+    const int zeros =
+        high ? __builtin_clzll(high) : 64 + __builtin_clzll(static_cast<uint64_t>(magnitude));
     magnitude <<= zeros;
     exponent -= zeros;
     bool inexact = false;
-    const uint128 quotient = long_division(magnitude, denominator, exponent, inexact);
+    uint128 quotient;
+    if (denominator >> 63) {
+        quotient = long_division(magnitude, denominator, exponent, inexact);
+    } else {
+        const int spare = __builtin_clzll(static_cast<uint64_t>(denominator));
+        uint64_t remainder;
+        quotient =
+            divide(static_cast<uint64_t>(magnitude >> 65), static_cast<uint64_t>(magnitude >> 1),
+                   static_cast<uint64_t>(denominator) << spare, remainder);
+        inexact = remainder != 0 || (magnitude & 1);
+        exponent += spare + 1;
+    }
     const double value = round_to_double(quotient, inexact, exponent);
     return negative ? -value : value;
 }
@@ -173,31 +213,97 @@ bool means_from_sums(const int64_t* sums, const Grid& grid, const int64_t* mass,
     return true;
 }
 
+namespace {
+
+// m (2 S - W m) of one cluster and column, for any limbs and any mass.
+void add_saving_of(const int64_t* sums, const Grid& grid, int l, const int64_t* mass,
+                   int mass_levels, int mass_top, int64_t m, int e, WideSum& out) {
+    for (int j = 0; j < grid.levels; ++j)
+        out.add(static_cast<__int128>(sums[static_cast<size_t>(j) * grid.columns + l]) * m,
+                e + grid.unit_exponent(l, j) + 1);
+    // m^2 has 106 bits: multiply its halves by each limb of the mass.
+    const __int128 square = static_cast<__int128>(m) * m;
+    const __int128 low = square & ((static_cast<__int128>(1) << 56) - 1), high = square >> 56;
+    for (int j = 0; j < mass_levels; ++j) {
+        const int unit = 2 * e + mass_top - 30 - 32 * j;
+        out.add(-low * mass[j], unit);
+        out.add(-high * mass[j], unit + 56);
+    }
+}
+
+// The same where up to three limbs and a mass that is a count make it cheap: 2 S - W m is one
+// 128-bit integer, cut into three pieces of 42 bits, and the products of m with the pieces are
+// added up column by column before they go to the wide sum.
+class CountedSaving {
+public:
+    CountedSaving(const Grid& grid, WideSum& out)
+        : grid_(grid), out_(out), sums_(3 * static_cast<size_t>(grid.columns)) {}
+    ~CountedSaving() { flush(); }
+
+    // False if the mean is too small beside its column.
+    bool add(__int128 sum, int l, int64_t count, int64_t m, int e) {
+        const int last = grid_.unit_exponent(l, grid_.levels - 1);
+        const int lift = e - (grid_.top[l] - 53 - kLift); // of m above the smallest that fits
+        const int down = e - last;                        // of m above the units of the sum
+        if (lift < 0 || lift > kLift || down < 0 || down > 42 || count >> 31 || sum >> 120 > 0 ||
+            sum >> 120 < -1)
+            return false;
+        const __int128 rest = 2 * sum - ((static_cast<__int128>(m) * count) << down);
+        const __int128 factor = static_cast<__int128>(m) << lift;
+        __int128* to = &sums_[3 * static_cast<size_t>(l)];
+        to[0] += factor * static_cast<int64_t>(rest & kPiece);
+        to[1] += factor * static_cast<int64_t>((rest >> 42) & kPiece);
+        to[2] += factor * static_cast<int64_t>(rest >> 84);
+        return true;
+    }
+    void end_cluster() {
+        if (++clusters_ == 64) // 53 + kLift + 44 bits and 64 of them
+            flush();
+    }
+
+private:
+    static constexpr int kLift = 20;
+    static constexpr __int128 kPiece = (static_cast<__int128>(1) << 42) - 1;
+
+    void flush() {
+        for (int l = 0; l < grid_.columns; ++l)
+            for (int piece = 0; piece < 3; ++piece) {
+                __int128& sum = sums_[3 * static_cast<size_t>(l) + piece];
+                out_.add(sum, grid_.unit_exponent(l, grid_.levels - 1) + 42 * piece + grid_.top[l] -
+                                  53 - kLift);
+                sum = 0;
+            }
+        clusters_ = 0;
+    }
+
+    const Grid& grid_;
+    WideSum& out_;
+    std::vector<__int128> sums_; // (columns, 3)
+    int clusters_ = 0;
+};
+
+} // namespace
+
 void add_saving(const int64_t* sums, const Grid& grid, const int64_t* mass, int mass_levels,
                 int mass_top, int k, const double* means, WideSum& out) {
     const int d = grid.columns, levels = grid.levels;
-    for (int c = 0; c < k; ++c)
+    const bool counted = mass_levels == 1 && mass_top == 30;
+    CountedSaving fast(grid, out);
+    for (int c = 0; c < k; ++c) {
+        const int64_t* row = sums + static_cast<size_t>(c) * levels * d;
+        const int64_t* weight = mass + static_cast<size_t>(c) * mass_levels;
         for (int l = 0; l < d; ++l) {
             int64_t m;
             int e;
             split_double(means[static_cast<size_t>(c) * d + l], m, e);
             if (m == 0)
                 continue;
-            for (int j = 0; j < levels; ++j) {
-                const int64_t s = sums[(static_cast<size_t>(c) * levels + j) * d + l];
-                out.add(static_cast<__int128>(s) * m, e + grid.unit_exponent(l, j) + 1);
-            }
-            // m^2 has 106 bits: multiply its halves by each limb of the mass.
-            const uint128 square = static_cast<uint128>(static_cast<__int128>(m) * m);
-            const int64_t low = static_cast<int64_t>(static_cast<uint64_t>(square) & ((1ull << 56) - 1));
-            const int64_t high = static_cast<int64_t>(square >> 56);
-            for (int j = 0; j < mass_levels; ++j) {
-                const int64_t w = mass[static_cast<size_t>(c) * mass_levels + j];
-                const int unit = 2 * e + mass_top - 30 - 32 * j;
-                out.add(-static_cast<__int128>(w) * low, unit);
-                out.add(-static_cast<__int128>(w) * high, unit + 56);
-            }
+            __int128 sum;
+            if (!counted || !combine(row + l, levels, d, sum) || !fast.add(sum, l, *weight, m, e))
+                add_saving_of(row, grid, l, weight, mass_levels, mass_top, m, e, out);
         }
+        fast.end_cluster();
+    }
 }
 
 } // namespace coterie

@@ -67,7 +67,7 @@ void Lloyd::forget(const double* means, int k) {
         deadline_.resize(rows_.n);
     if (groups_ > 0)
         bounds_.resize(rows_.n * groups_);
-    group_drift_.assign(groups_, 0.f);
+    group_drift_.assign(groups_ + 16, 0.f); // read in whole vectors
     radius_.assign(near_ ? k : 0, 0.0);
     growth_.assign(near_ ? k : 0, 0.0);
     refresh_.assign(near_ ? k : 0, 0);
@@ -290,7 +290,8 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
 // they are tried again a few steps later: the means move less and less.
 void Lloyd::weigh_groups(int64_t evaluated, int64_t pairs) {
     if (by_group_) {
-        by_group_ = 1.4 * pairs < static_cast<double>(evaluated) * k_;
+        by_group_ =
+            algorithm_ == Algorithm::bounds || 1.4 * pairs < static_cast<double>(evaluated) * k_;
         if (!by_group_)
             retry_groups_ = steps_ + 6;
     } else {
@@ -326,8 +327,7 @@ void Lloyd::totals(int64_t* sums, int64_t* mass) const {
     const size_t d = rows_.d, rows = static_cast<size_t>(k_) * grid_->levels;
     for (size_t r = 0; r < rows; ++r)
         std::memcpy(sums + r * d, sums_.data() + r * grid_->padded, d * sizeof(int64_t));
-    std::memcpy(mass, masses_.data(),
-                sizeof(int64_t) * k_ * (mass_grid_ ? mass_grid_->levels : 1));
+    std::memcpy(mass, masses_.data(), sizeof(int64_t) * k_ * (mass_grid_ ? mass_grid_->levels : 1));
 }
 
 } // namespace coterie

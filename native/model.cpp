@@ -79,8 +79,8 @@ void PreparedModel::prepare(const Kernels& kernels, const Rows& rows, const doub
         for (int l = 0; l < d; ++l) {
             const float value =
                 c < 0 ? 0.f
-                      : static_cast<float>((means[static_cast<size_t>(c) * d + l] - frame.centre[l]) *
-                                           frame.unit);
+                      : static_cast<float>(
+                            (means[static_cast<size_t>(c) * d + l] - frame.centre[l]) * frame.unit);
             square += static_cast<double>(value) * value;
             if (low) {
                 if (c >= 0)
@@ -135,7 +135,8 @@ void split(const double* means, int d, int width, int32_t* order, int count) {
     const int panels = (count + width - 1) / width;
     const int half = panels / 2 * width;
     std::nth_element(order, order + half, order + count, [&](int32_t a, int32_t b) {
-        return means[static_cast<size_t>(a) * d + along] < means[static_cast<size_t>(b) * d + along];
+        return means[static_cast<size_t>(a) * d + along] <
+               means[static_cast<size_t>(b) * d + along];
     });
     split(means, d, width, order, half);
     split(means, d, width, order + half, count - half);

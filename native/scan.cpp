@@ -39,7 +39,8 @@ template <class T>
 bool scan_dense(const T* x, int64_t rows, int d, double* low, double* high, double* smallest) {
     const int fold = std::max(1, 32 / d), width = fold * d;
     std::vector<double> wide(4 * width, HUGE_VAL);
-    double *lows = wide.data(), *highs = lows + width, *small = highs + width, *doubt = small + width;
+    double *lows = wide.data(), *highs = lows + width, *small = highs + width,
+           *doubt = small + width;
     std::fill(highs, small, -HUGE_VAL);
     std::fill(doubt, doubt + width, 0.0);
     scan_rows(x, rows / fold, width, lows, highs, small, doubt);
@@ -54,6 +55,29 @@ bool scan_dense(const T* x, int64_t rows, int d, double* low, double* high, doub
     return doubtful;
 }
 
+void note(Scan& part, int64_t i, int l, double value) {
+    if (!std::isfinite(value) && (part.bad_row < 0 || i < part.bad_row)) {
+        part.bad_row = i;
+        part.bad_column = l;
+    }
+    part.ranges.low[l] = std::min(part.ranges.low[l], value);
+    part.ranges.high[l] = std::max(part.ranges.high[l], value);
+    if (value != 0)
+        part.smallest[l] = std::min(part.smallest[l], std::fabs(value));
+}
+
+void scan_sparse(const Rows& rows, int64_t begin, int64_t end, Scan& part,
+                 std::vector<int64_t>& entries) {
+    for (int64_t i = begin; i < end; ++i)
+        for (int64_t p = rows.starts[i]; p < rows.starts[i + 1]; ++p) {
+            const int l = rows.columns[p];
+            ++entries[l];
+            note(part, i, l,
+                 rows.kind == Kind::csr64 ? static_cast<const double*>(rows.values)[p]
+                                          : static_cast<const float*>(rows.values)[p]);
+        }
+}
+
 } // namespace
 
 Scan scan(Team& team, const Rows& rows) {
@@ -64,31 +88,29 @@ Scan scan(Team& team, const Rows& rows) {
         part.ranges.high.assign(d, -HUGE_VAL);
         part.smallest.assign(d, HUGE_VAL);
     }
+    // Sparse rows: how many entries each column has; fewer than rows means there are zeros.
+    std::vector<std::vector<int64_t>> entries(team.size());
+    for (auto& counts : entries)
+        counts.assign(rows.sparse() ? d : 0, 0);
     team.for_chunks(rows.n, chunk_of(rows), [&](int t, int64_t begin, int64_t end) {
         Scan& part = parts[t];
         double *low = part.ranges.low.data(), *high = part.ranges.high.data();
-        bool doubtful = true;
+        bool doubtful = false;
         if (rows.kind == Kind::float64)
             doubtful = scan_dense(static_cast<const double*>(rows.values) + begin * d, end - begin,
                                   d, low, high, part.smallest.data());
         else if (rows.kind == Kind::float32)
             doubtful = scan_dense(static_cast<const float*>(rows.values) + begin * d, end - begin,
                                   d, low, high, part.smallest.data());
+        else
+            return scan_sparse(rows, begin, end, part, entries[t]);
         if (!doubtful)
             return;
         std::vector<double> x(d);
         for (int64_t i = begin; i < end; ++i) {
             read_row(rows, i, x.data());
-            for (int l = 0; l < d; ++l) {
-                if (!std::isfinite(x[l]) && (part.bad_row < 0 || i < part.bad_row)) {
-                    part.bad_row = i;
-                    part.bad_column = l;
-                }
-                low[l] = std::min(low[l], x[l]);
-                high[l] = std::max(high[l], x[l]);
-                if (x[l] != 0)
-                    part.smallest[l] = std::min(part.smallest[l], std::fabs(x[l]));
-            }
+            for (int l = 0; l < d; ++l)
+                note(part, i, l, x[l]);
         }
     });
     Scan& whole = parts[0];
@@ -102,7 +124,14 @@ Scan scan(Team& team, const Rows& rows) {
             whole.bad_row = parts[t].bad_row;
             whole.bad_column = parts[t].bad_column;
         }
+        for (size_t l = 0; l < entries[t].size(); ++l)
+            entries[0][l] += entries[t][l];
     }
+    for (size_t l = 0; l < entries[0].size(); ++l)
+        if (entries[0][l] < rows.n) {
+            whole.ranges.low[l] = std::min(whole.ranges.low[l], 0.0);
+            whole.ranges.high[l] = std::max(whole.ranges.high[l], 0.0);
+        }
     return whole;
 }
 
@@ -111,7 +140,7 @@ namespace {
 // Sums of one thread. A column below 2^top, times 2^(60 - top), is an integer of 60 bits for all
 // but its smallest values, and integers are cheaper to square exactly than float64 values.
 struct Tally {
-    static constexpr int kRows = 128; // squares of 120 bits: as many fit into 128 bits
+    static constexpr int kRows = 128;      // squares of 120 bits: as many fit into 128 bits
     std::vector<double> scale;             // (d,)
     std::vector<__int128> sum;             // (d,) integers
     std::vector<unsigned __int128> square; // (d,) of the last rows
@@ -128,7 +157,7 @@ struct Tally {
     void add(double x, int l, const Grid& grid) {
         const double value = x * scale[l];
         const int64_t whole = static_cast<int64_t>(value);
-        if (static_cast<double>(whole) == value) {
+        if (static_cast<double>(whole) == value && (whole != 0 || x == 0.0)) {
             sum[l] += whole;
             square[l] += static_cast<unsigned __int128>(static_cast<__int128>(whole) * whole);
         } else {
@@ -170,8 +199,7 @@ struct Tally {
     }
 };
 
-template <class T>
-void tally_dense(Tally& tally, const T* x, int64_t rows, const Grid& grid) {
+template <class T> void tally_dense(Tally& tally, const T* x, int64_t rows, const Grid& grid) {
     for (int64_t i = 0; i < rows; ++i, x += grid.columns) {
         for (int l = 0; l < grid.columns; ++l)
             tally.add(x[l], l, grid);

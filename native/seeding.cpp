@@ -12,32 +12,46 @@ namespace {
 
 constexpr int64_t kChunk = 8192;
 
-using Found = std::unordered_map<uint64_t, Holding>;
+// Values found by one thread. Those found again and again are put together now and then.
+struct Found {
+    std::vector<Holding> values;
+    size_t limit = 1 << 16;
 
-void add(Found& found, const Holding& holding) {
-    auto [place, fresh] = found.try_emplace(holding.hash, holding);
-    if (!fresh) {
-        place->second.units += holding.units;
-        place->second.row = std::min(place->second.row, holding.row);
+    void add(const Holding& holding) {
+        values.push_back(holding);
+        if (values.size() >= limit) {
+            put_together();
+            limit = std::max(limit, 2 * values.size());
+        }
     }
-}
+    void put_together() {
+        std::sort(values.begin(), values.end(),
+                  [](const Holding& a, const Holding& b) { return a.hash < b.hash; });
+        size_t last = 0;
+        for (size_t q = 1; q < values.size(); ++q) {
+            if (values[q].hash == values[last].hash)
+                values[last].units += values[q].units;
+            else
+                values[++last] = values[q];
+        }
+        if (!values.empty())
+            values.resize(last + 1);
+    }
+};
 
 std::vector<Holding> merged(std::vector<Found>& parts) {
-    for (size_t t = 1; t < parts.size(); ++t)
-        for (const auto& [hash, holding] : parts[t])
-            add(parts[0], holding);
-    std::vector<Holding> out;
-    for (const auto& [hash, holding] : parts[0])
-        out.push_back(holding);
-    std::sort(out.begin(), out.end(),
-              [](const Holding& a, const Holding& b) { return a.hash < b.hash; });
-    return out;
+    Found whole;
+    for (const Found& part : parts)
+        for (const Holding& holding : part.values)
+            whole.add(holding);
+    whole.put_together();
+    return whole.values;
 }
 
 } // namespace
 
 Seeding::Seeding(const Rows& rows, const Ranges& ranges, const int32_t* copies)
-    : rows_(rows), frame_(ranges, nullptr, 0, rows.sparse()), copies_(copies) {}
+    : rows_(rows), frame_(ranges, nullptr, 0, false), copies_(copies) {}
 
 SeedPass Seeding::pass(int shift) const {
     SeedPass pass;
@@ -53,10 +67,13 @@ SeedPass Seeding::pass(int shift) const {
 }
 
 size_t Seeding::scratch_bytes(int trials) const {
-    return static_cast<size_t>(rows_.d + 8) * (8 + 4 * (16 + trials)) + 64;
+    // One row, the candidates, and the columns of up to 256 / d (and at most 64) blocks of 16 rows.
+    const size_t d = rows_.d + 16;
+    return 8 * d + 4 * (trials + 1) * d + 4 * 16 * std::max<size_t>(64 * 4, 256 + 4 * d) + 256;
 }
 
 void Seeding::start(Team& team, double distance) {
+    counted_ = false;
     const bool named = bucket_.size() > 0;
     if (!named)
         bucket_.resize(rows_.n);
@@ -66,7 +83,7 @@ void Seeding::start(Team& team, double distance) {
         nearest64_.resize(rows_.n);
     team.for_chunks(rows_.n, kChunk, [&](int, int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end && !named; ++i)
-            bucket_[i] = static_cast<uint16_t>(hash_row(rows_, i) >> 52);
+            bucket_[i] = static_cast<uint16_t>(hash_row(rows_, i) >> (64 - kBucketBits));
         for (int64_t i = begin; i < end; ++i)
             if (coarse_)
                 nearest32_[i] = static_cast<float>(distance);
@@ -75,10 +92,12 @@ void Seeding::start(Team& team, double distance) {
     });
 }
 
-double Seeding::approach(Team& team, const double* seed, int shift, int64_t* units) {
+double Seeding::approach(Team& team, const double* seed, int shift) {
     SeedPass pass = this->pass(shift);
     pass.candidates = seed;
     pass.trials = seed ? 1 : 0;
+    pass.anew = !counted_ || shift != shift_;
+    counted_ = false; // until the pass is whole
     struct Part {
         Buffer<char> scratch;
         Buffer<int64_t> units;
@@ -92,16 +111,20 @@ double Seeding::approach(Team& team, const double* seed, int shift, int64_t* uni
     }
     team.for_chunks(rows_.n, kChunk, [&](int t, int64_t begin, int64_t end) {
         Part& part = parts[t];
-        part.largest = std::max(part.largest, kernels().approach(pass, begin, end,
-                                                                 part.scratch.data(),
-                                                                 part.units.data()));
+        part.largest =
+            std::max(part.largest,
+                     kernels().approach(pass, begin, end, part.scratch.data(), part.units.data()));
     });
+    if (pass.anew)
+        std::fill(units_.begin(), units_.end(), 0);
     double largest = 0.0;
     for (const Part& part : parts) {
         largest = std::max(largest, part.largest);
         for (int b = 0; b < kBuckets; ++b)
-            units[b] += part.units[b];
+            units_[b] += part.units[b];
     }
+    shift_ = shift;
+    counted_ = true;
     return largest;
 }
 
@@ -131,13 +154,21 @@ std::vector<Holding> Seeding::holdings(Team& team, const int32_t* buckets, int c
     const double magic = std::ldexp(1.5, 52 - shift);
     std::vector<Found> parts(team.size());
     team.for_chunks(rows_.n, 8 * kChunk, [&](int t, int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-            if (!wanted[bucket_[i]])
-                continue;
-            const int64_t units = std::bit_cast<int64_t>(distance(i) + magic) -
-                                  std::bit_cast<int64_t>(magic);
-            if (units > 0)
-                add(parts[t], {hash_row(rows_, i), copies_ ? units * copies_[i] : units, i});
+        for (int64_t first = begin; first < end; first += 8) {
+            const int64_t last = std::min(end, first + 8);
+            const uint16_t* bucket = &bucket_[first];
+            if (last - first == 8 &&
+                !(wanted[bucket[0]] | wanted[bucket[1]] | wanted[bucket[2]] | wanted[bucket[3]] |
+                  wanted[bucket[4]] | wanted[bucket[5]] | wanted[bucket[6]] | wanted[bucket[7]]))
+                continue; // most often: one branch for eight rows
+            for (int64_t i = first; i < last; ++i) {
+                if (!wanted[bucket_[i]])
+                    continue;
+                const int64_t units =
+                    std::bit_cast<int64_t>(distance(i) + magic) - std::bit_cast<int64_t>(magic);
+                if (units > 0)
+                    parts[t].add({hash_row(rows_, i), copies_ ? units * copies_[i] : units, i});
+            }
         }
     });
     return merged(parts);
@@ -146,9 +177,8 @@ std::vector<Holding> Seeding::holdings(Team& team, const int32_t* buckets, int c
 void Seeding::refine(Team& team, const double* seeds, int count) {
     coarse_ = false;
     start(team, HUGE_VAL);
-    std::vector<int64_t> ignored(kBuckets);
     for (int c = 0; c < count; ++c)
-        approach(team, seeds + static_cast<size_t>(c) * rows_.d, 0, ignored.data());
+        approach(team, seeds + static_cast<size_t>(c) * rows_.d, 0);
 }
 
 std::vector<Holding> Seeding::draw(Team& team, uint64_t salt, double factor) {
@@ -160,7 +190,7 @@ std::vector<Holding> Seeding::draw(Team& team, uint64_t salt, double factor) {
                 continue;
             const uint64_t hash = hash_row(rows_, i);
             if (static_cast<double>(mix(hash ^ salt) >> 11) * 0x1p-53 < chance)
-                add(parts[t], {hash, copies_ ? copies_[i] : 1, i});
+                parts[t].add({hash, copies_ ? copies_[i] : 1, i});
         }
     });
     return merged(parts);

@@ -17,7 +17,8 @@ void bind_exact(nb::module_& m) {
         "means_from_sums",
         [](Input<int64_t, 3> sums, Input<int32_t, 1> top, Input<int64_t, 2> mass, int mass_top,
            InOut<double, 2> means) {
-            return coterie::means_from_sums(sums.data(), grid_of(top, static_cast<int>(sums.shape(1))),
+            return coterie::means_from_sums(sums.data(),
+                                            grid_of(top, static_cast<int>(sums.shape(1))),
                                             mass.data(), static_cast<int>(mass.shape(1)), mass_top,
                                             static_cast<int>(sums.shape(0)), means.data());
         },

@@ -27,8 +27,9 @@ std::function<void()> signal_check() {
 } // namespace
 
 void bind_machine(nb::module_& m) {
-    m.def("simd_level", [] { return std::string(coterie::kernels().name); },
-          "Name of the instruction-set level in use.");
+    m.def(
+        "simd_level", [] { return std::string(coterie::kernels().name); },
+        "Name of the instruction-set level in use.");
     m.def(
         "simd_levels",
         [] {
@@ -37,14 +38,16 @@ void bind_machine(nb::module_& m) {
             return std::vector<std::string>(names, names + count);
         },
         "Levels this machine can run, lowest first.");
-    m.def("use_simd_level", [](const std::string& name) { return coterie::use_level(name.c_str()); },
-          "name"_a, "Use another level from now on; False if the machine cannot run it.");
+    m.def(
+        "use_simd_level", [](const std::string& name) { return coterie::use_level(name.c_str()); },
+        "name"_a, "Use another level from now on; False if the machine cannot run it.");
 
     nb::class_<coterie::Team>(m, "Team", "The threads of one fit.")
-        .def("__init__",
-             [](coterie::Team* self, int n_threads) {
-                 new (self) coterie::Team(n_threads, signal_check());
-             },
-             "n_threads"_a)
+        .def(
+            "__init__",
+            [](coterie::Team* self, int n_threads) {
+                new (self) coterie::Team(n_threads, signal_check());
+            },
+            "n_threads"_a)
         .def_prop_ro("size", &coterie::Team::size);
 }

@@ -60,7 +60,8 @@ template <int Sign> COTERIE_INLINE void add_mass(double w, const Grid& grid, int
 
 // D: the number of columns where it is known when compiling, else 0.
 template <int Sign, int D = 0>
-COTERIE_INLINE void add_row(const Rows& rows, const SumLayout& layout, Worker& worker, int64_t i, int c) {
+COTERIE_INLINE void add_row(const Rows& rows, const SumLayout& layout, Worker& worker, int64_t i,
+                            int c) {
     const Grid& grid = *layout.grid;
     int64_t* sums = worker.sums + static_cast<size_t>(c) * grid.size();
     worker.touched[c] = 1;
@@ -101,8 +102,8 @@ COTERIE_INLINE void add_row(const Rows& rows, const SumLayout& layout, Worker& w
 
 // The label of row i becomes c; the sums follow.
 template <int D = 0>
-COTERIE_INLINE void relabel(const Rows& rows, const SumLayout& layout, RowState state, Worker& worker,
-                    int64_t i, int c) {
+COTERIE_INLINE void relabel(const Rows& rows, const SumLayout& layout, RowState state,
+                            Worker& worker, int64_t i, int c) {
     const int old = state.labels[i];
     if (old == c)
         return;

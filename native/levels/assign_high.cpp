@@ -25,7 +25,7 @@ constexpr int kColumnRows = 12; // rows against a single panel
 // out[r * stride + panel * W ...] = |c|^2 - 2 x_r . c for R rows and P panels.
 template <int R, int P>
 COTERIE_INLINE void tile(const float* const* x, int d, const float* panels, size_t panel_size,
-                 const float* squares, float* out, size_t stride) {
+                         const float* squares, float* out, size_t stride) {
     VF sum[R][P];
     for (int p = 0; p < P; ++p) {
         const VF square = load<VF>(squares + p * W);
@@ -48,8 +48,8 @@ COTERIE_INLINE void tile(const float* const* x, int d, const float* panels, size
 }
 
 // All panels in [first, last) for kTileRows rows.
-COTERIE_INLINE void tiles(const float* const* x, const Model& model, int first, int last, float* out,
-                  size_t stride) {
+COTERIE_INLINE void tiles(const float* const* x, const Model& model, int first, int last,
+                          float* out, size_t stride) {
     const size_t size = static_cast<size_t>(model.d) * W;
     int p = first;
     for (; p + kTilePanels <= last; p += kTilePanels)
@@ -93,9 +93,9 @@ struct Batch {
     Worker& worker;
 
     int size = 0;
-    float* values;    // (capacity, d_padded)
-    float* proposals; // (kColumnRows, kp)
-    int64_t* row;     // (kBatch,)
+    float* values;                     // (capacity, d_padded)
+    float* proposals;                  // (kColumnRows, kp)
+    int64_t* row;                      // (kBatch,)
     float *norm, *error, *own, *above; // (kBatch,)
     // by group, (kBatch, groups):
     float *first, *second;
@@ -103,6 +103,7 @@ struct Batch {
     int32_t* members; // (groups, kBatch) rows of the batch that must meet the group
     int32_t* n_members;
     uint8_t* met;
+    float* below; // (groups,)
 
     Batch(const Rows& rows_, const Model& model_, const SumLayout& layout_, RowState state_,
           Worker& worker_)
@@ -114,18 +115,19 @@ struct Batch {
         };
         const size_t by_group = static_cast<size_t>(kBatch) * model.groups;
         take(values, values_size(model));
-        take(proposals, static_cast<size_t>(kColumnRows) * model.kp);
+        take(proposals, static_cast<size_t>(kColumnRows) * model.kp + W);
         take(row, kBatch);
         take(norm, kBatch);
         take(error, kBatch);
         take(own, kBatch);
         take(above, kBatch);
-        take(first, by_group);
+        take(first, by_group + W);
         take(second, by_group);
         take(where, by_group);
         take(members, by_group);
         take(n_members, model.groups);
         take(met, by_group);
+        take(below, model.groups + W);
     }
 
     static int capacity(const Model& model) {
@@ -137,9 +139,9 @@ struct Batch {
     }
     static size_t bytes(const Model& model) {
         const size_t by_group = static_cast<size_t>(kBatch) * model.groups;
-        return 4 * (values_size(model) + static_cast<size_t>(kColumnRows) * model.kp +
+        return 4 * (values_size(model) + static_cast<size_t>(kColumnRows) * model.kp + W +
                     4 * kBatch + 4 * by_group + model.groups) +
-               8 * kBatch + by_group + 16 * 64;
+               8 * kBatch + by_group + 4 * (model.groups + 2 * W) + 17 * 64;
     }
 
     void add(int64_t i) {
@@ -192,7 +194,7 @@ struct Batch {
     }
 
     // Row z has met every mean: v holds all proposals.
-    void conclude_full(int z, const float* v) {
+    void conclude_full(int z, float* v) {
         const int panels = model.kp / W;
         VF low = all(__builtin_inff()), next = low;
         VI where_low = {};
@@ -216,22 +218,33 @@ struct Batch {
             bound_groups(z, v, chosen);
     }
 
-    void bound_groups(int z, const float* v, int chosen) {
+    // out: lower bounds on distances, from the smallest proposals of all groups; W at a time.
+    void distances_below(int z, const float* proposal, float* out) const {
+        for (int g = 0; g < model.groups; g += W)
+            store(out + g, sqrt(max(load<VF>(proposal + g) + (norm[z] - error[z]), VF{})) * kDown);
+    }
+
+    // v: all proposals of row z; that of the chosen mean is taken out.
+    void bound_groups(int z, float* v, int chosen) {
         const int panels = model.kp / W, per = model.panels_per_group;
-        float* bounds = state.bounds + row[z] * model.groups;
+        v[chosen] = __builtin_inff();
         for (int g = 0, p = 0; g < model.groups; ++g) {
             const int last = p + per < panels ? p + per : panels;
-            VF low = all(__builtin_inff());
-            for (; p < last; ++p) {
-                VF value = load<VF>(v + p * W);
-                if (p == chosen / W)
-                    value[chosen % W] = __builtin_inff();
-                low = min(low, value);
-            }
+            VF low = load<VF>(v + p * W);
+            for (++p; p < last; ++p)
+                low = min(low, load<VF>(v + p * W));
             first[g] = smallest(low);
         }
-        for (int g = 0; g < model.groups; ++g)
-            bounds[g] = (distance_below(z, first[g]) + model.drift_of_group[g]) * (1 - kBoundRounding);
+        distances_below(z, first, below);
+        keep_bounds(z);
+    }
+
+    // The bounds of row z are those in `below`.
+    void keep_bounds(int z) {
+        for (int g = 0; g < model.groups; g += W)
+            store(below + g, (load<VF>(below + g) + load<VF>(model.drift_of_group + g)) *
+                                 (1 - kBoundRounding));
+        std::memcpy(state.bounds + row[z] * model.groups, below, sizeof(float) * model.groups);
     }
 
     void meet_all() {
@@ -239,7 +252,8 @@ struct Batch {
         for (int z = 0; z < size; z += kTileRows) {
             const int count = size - z < kTileRows ? size - z : kTileRows;
             for (int r = 0; r < kTileRows; ++r)
-                x[r] = values + static_cast<size_t>(z + (r < count ? r : count - 1)) * model.d_padded;
+                x[r] =
+                    values + static_cast<size_t>(z + (r < count ? r : count - 1)) * model.d_padded;
             tiles(x, model, 0, model.kp / W, proposals, model.kp);
             for (int r = 0; r < count; ++r)
                 conclude_full(z + r, proposals + static_cast<size_t>(r) * model.kp);
@@ -276,7 +290,8 @@ struct Batch {
         for (int m = 0; m < n_members[g]; m += at_once) {
             const int count = n_members[g] - m < at_once ? n_members[g] - m : at_once;
             for (int r = 0; r < at_once; ++r)
-                x[r] = values + static_cast<size_t>(who[m + (r < count ? r : count - 1)]) * model.d_padded;
+                x[r] = values +
+                       static_cast<size_t>(who[m + (r < count ? r : count - 1)]) * model.d_padded;
             if (last - p == 1 && count > kTileRows)
                 tile<kColumnRows, 1>(x, model.d, model.panels + p * size, size,
                                      model.squares + p * W, proposals, stride);
@@ -331,26 +346,26 @@ struct Batch {
                 next = next < first[at + g] ? next : first[at + g];
             }
         }
-        float* bounds = state.bounds + row[z] * groups;
-        const int my_group = mine / W / model.panels_per_group;
-        const float leaving = distance_below(z, own[z]);
         const bool unclear = next - best <= 2 * error[z];
+        for (int g = 0; g < groups; ++g)
+            proposals[g] = where[at + g] == position && !unclear ? second[at + g] : first[at + g];
+        distances_below(z, proposals, below);
+        const float* bounds = state.bounds + row[z] * groups;
         float others = __builtin_inff();
         for (int g = 0; g < groups; ++g) {
-            float below = met[at + g]
-                              ? distance_below(z, where[at + g] == position && !unclear
-                                                      ? second[at + g]
-                                                      : first[at + g])
-                              : bounds[g] - model.drift_of_group[g];
-            if (g == my_group && position != mine && leaving < below)
-                below = leaving;
-            if (unclear && g == my_group && leaving < below)
-                below = leaving;
-            others = others < below ? others : below;
-            bounds[g] = (below + model.drift_of_group[g]) * (1 - kBoundRounding);
+            if (!met[at + g])
+                below[g] = bounds[g] - model.drift_of_group[g];
+            others = others < below[g] ? others : below[g];
         }
-        others -= kClockRounding * above[z];
-        conclude(z, position, best, next, others);
+        // A mean that the row leaves, or may leave, is from now on one of the others.
+        if (position != mine || unclear) {
+            float& of_mine = below[mine / W / model.panels_per_group];
+            const float leaving = distance_below(z, own[z]);
+            of_mine = leaving < of_mine ? leaving : of_mine;
+            others = leaving < others ? leaving : others;
+        }
+        keep_bounds(z);
+        conclude(z, position, best, next, others - kClockRounding * above[z]);
     }
 
     void meet_groups() {

@@ -60,8 +60,8 @@ template <int D> struct Comparison {
     }
     // Rows whose two nearest means are too close to call are settled by the definition.
     template <class RowOf>
-    COTERIE_INLINE Outcome decide(const Best& best, uint32_t live, const Rows& rows, const Model& model,
-                   Worker& worker, RowOf row_of) const {
+    COTERIE_INLINE Outcome decide(const Best& best, uint32_t live, const Rows& rows,
+                                  const Model& model, Worker& worker, RowOf row_of) const {
         Outcome out{best.index, distance_above(best.first), {}};
         out.slack = min(distance_below(best.second) - out.reach, all(model.cap));
         uint32_t unclear = live & bits(best.second - best.first <= error + error);
@@ -231,8 +231,8 @@ void assign(const Rows& rows, const Model& model, const SumLayout& layout, RowSt
 
 void assign_low(const Rows& rows, const Model& model, const SumLayout& layout, RowState state,
                 Worker& worker, int64_t begin, int64_t end) {
-    using Assign = void (*)(const Rows&, const Model&, const SumLayout&, RowState, Worker&,
-                            int64_t, int64_t);
+    using Assign =
+        void (*)(const Rows&, const Model&, const SumLayout&, RowState, Worker&, int64_t, int64_t);
     static constexpr Assign by_columns[] = {nullptr,   assign<1>, assign<2>, assign<3>, assign<4>,
                                             assign<5>, assign<6>, assign<7>, assign<8>};
     for (; begin < end; begin += kChunk)

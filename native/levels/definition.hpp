@@ -36,7 +36,8 @@ inline int nearest_by_definition(const double* x, const Model& model) {
     return label;
 }
 
-[[gnu::noinline]] inline int settle(const Rows& rows, const Model& model, Worker& worker, int64_t i) {
+[[gnu::noinline]] inline int settle(const Rows& rows, const Model& model, Worker& worker,
+                                    int64_t i) {
     ++worker.settled;
     if (rows.kind == Kind::float64)
         return nearest_by_definition(static_cast<const double*>(rows.values) + i * rows.d, model);

@@ -7,8 +7,8 @@
 namespace coterie::COTERIE_LEVEL {
 
 // columns: (D) vectors of the W rows at `first`, framed.
-template <int D> COTERIE_INLINE void load_block(const Rows& rows, const Frame& frame, int64_t first,
-                                        VF* columns) {
+template <int D>
+COTERIE_INLINE void load_block(const Rows& rows, const Frame& frame, int64_t first, VF* columns) {
     alignas(64) float flat[D * W];
     if (rows.kind == Kind::float32) {
         const float* x = static_cast<const float*>(rows.values) + first * D;
@@ -17,7 +17,8 @@ template <int D> COTERIE_INLINE void load_block(const Rows& rows, const Frame& f
         } else {
             for (int q = 0; q < W; ++q)
                 for (int l = 0; l < D; ++l)
-                    flat[q * D + l] = static_cast<float>((x[q * D + l] - frame.centre[l]) * frame.unit);
+                    flat[q * D + l] =
+                        static_cast<float>((x[q * D + l] - frame.centre[l]) * frame.unit);
         }
     } else {
         const double* x = static_cast<const double*>(rows.values) + first * D;
@@ -69,7 +70,8 @@ COTERIE_INLINE VF joined(const F4* f) { return f[0]; }
 #endif
 
 template <int D, class T>
-COTERIE_INLINE void gather_from(const T* values, const Frame& frame, const int64_t* index, VF* columns) {
+COTERIE_INLINE void gather_from(const T* values, const Frame& frame, const int64_t* index,
+                                VF* columns) {
     for (int from = 0; from < D; from += 4) {
         VF flat[4], turned[4];
         for (int v = 0; v < 4; ++v) {
@@ -86,7 +88,8 @@ COTERIE_INLINE void gather_from(const T* values, const Frame& frame, const int64
 
 // The same for scattered rows; index: (W,).
 template <int D>
-COTERIE_INLINE void gather_block(const Rows& rows, const Frame& frame, const int64_t* index, VF* columns) {
+COTERIE_INLINE void gather_block(const Rows& rows, const Frame& frame, const int64_t* index,
+                                 VF* columns) {
     if (rows.kind == Kind::float32)
         gather_from<D>(static_cast<const float*>(rows.values), frame, index, columns);
     else

@@ -14,8 +14,8 @@ void potentials(const SeedPass&, int64_t, int64_t, char*, int64_t*);
 double approach(const SeedPass&, int64_t, int64_t, char*, int64_t*);
 
 extern const Kernels table;
-const Kernels table = {COTERIE_LEVEL_NAME, W,        kFused,     scratch_low, scratch_high,
-                       assign_low,         assign_high, distances, moments,  potentials,
-                       approach};
+const Kernels table = {
+    COTERIE_LEVEL_NAME, W,         kFused,  scratch_low, scratch_high, assign_low,
+    assign_high,        distances, moments, potentials,  approach};
 
 } // namespace coterie::COTERIE_LEVEL

@@ -32,7 +32,7 @@ def one_by_one(model, X):
 @pytest.mark.parametrize("init", INITS)
 def test_any_scale(blobs, scale, init):
     X, y = blobs
-    model = fit(X * scale, init=init, n_init=5)
+    model = fit(X * scale, init=init, n_init=20)
     assert same_partition(model.labels_, y)
     np.testing.assert_array_equal(model.predict(X * scale), model.labels_)
     np.testing.assert_array_equal(one_by_one(model, X[:40] * scale), model.labels_[:40])
@@ -102,6 +102,39 @@ def test_one_far_outlier_splits_nothing(blobs, init):
     np.testing.assert_array_equal(one_by_one(model, X), model.labels_)
 
 
+def test_an_outlier_beside_which_the_rest_would_vanish_is_an_error(blobs):
+    X, y = blobs
+    start = np.vstack([X[[int(np.argmax(y == c)) for c in range(5)]], np.full((1, 4), 1.0)])
+    for size in (1e140, 1e200, 1e250):
+        start[5] = size
+        rows = np.vstack([X, np.full((1, 4), size)])
+        model = fit(rows, 6, init=start)
+        assert same_partition(model.labels_, np.append(y, 5))
+        assert model.inertia_ == fit(X, init=start[:5]).inertia_
+        assert model.score(rows) == -model.inertia_
+    for size in (1e290, 1e306):
+        with pytest.raises(ValueError, match="orders of magnitude"):
+            fit(np.vstack([X, np.full((1, 4), size)]), 6)
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+@pytest.mark.parametrize("scale", [1e-300, 1e150, 1e300])
+def test_the_principal_direction_of_any_scale(blobs, scale):
+    X, _ = blobs
+    weights = 10.0 ** np.random.RandomState(0).uniform(-50, 50, len(X))
+    plain = KMeans(5, init="principal").fit(X, sample_weight=weights)
+    model = fit(X * scale, init="principal")
+    np.testing.assert_allclose(
+        model.runs_[0].initial_means / scale,
+        KMeans(5, init="principal").fit(X).runs_[0].initial_means,
+        rtol=1e-6,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        heavy = KMeans(5, init="principal").fit(X * scale, sample_weight=weights)
+    np.testing.assert_allclose(heavy.cluster_centers_ / scale, plain.cluster_centers_, rtol=1e-9)
+
+
 def test_a_constant_column_of_any_size(blobs):
     X, y = blobs
     for size in (1e15, 1e150, 1e300):
@@ -115,7 +148,7 @@ def test_rows_farther_than_squares_reach(blobs):
     X, _ = blobs
     model = fit(X)
     far = np.zeros((3, 4))
-    far[0, 0], far[1] = 1e200, -1e308
+    far[0, 0], far[1] = 1e200, -1e307
     mixed = np.vstack([X[:50], far])
     expected = np.concatenate([model.predict(X[:50]), model.predict(far)])
     for form in (mixed, sparse.csr_matrix(mixed)):

@@ -28,10 +28,10 @@ struct Grid {
 // A sum of integers times powers of two over the whole range of products of float64 values.
 class WideSum {
 public:
-    static constexpr int kWords = 160;     // digits of 32 bits
-    static constexpr int kLowest = -2560;  // exponent of the lowest digit
+    static constexpr int kWords = 160;    // digits of 32 bits
+    static constexpr int kLowest = -2560; // exponent of the lowest digit
     void add(__int128 value, int exponent);
-    void add_product(double a, double b);  // a * b, exactly
+    void add_product(double a, double b); // a * b, exactly
     void merge(const WideSum& other);
     // The sum divided by 2^kLowest, as a little-endian two's complement integer.
     std::vector<uint32_t> integer() const;
@@ -49,8 +49,8 @@ double rounded_ratio(__int128 numerator, unsigned __int128 denominator, int expo
 // out: (k, columns) means of the clusters with a positive mass; the others keep what is there.
 // sums: (k, levels, columns), mass: (k, mass_levels). False if the limbs are too many for the
 // 128-bit path; the caller then takes the slow one.
-bool means_from_sums(const int64_t* sums, const Grid& grid, const int64_t* mass,
-                     int mass_levels, int mass_top, int k, double* out);
+bool means_from_sums(const int64_t* sums, const Grid& grid, const int64_t* mass, int mass_levels,
+                     int mass_top, int k, double* out);
 
 // out += sum over clusters of (2 m S - W m^2): what the means save of the sum of squares.
 void add_saving(const int64_t* sums, const Grid& grid, const int64_t* mass, int mass_levels,

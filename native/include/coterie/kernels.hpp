@@ -26,21 +26,21 @@ struct Model {
     // Proposals: |c|^2 - 2 x.c in float32, wrong by at most error * (|x| + reach)^2 + tiny.
     float reach = 0.f; // the longest mean
     float error = 0.f;
-    const float* squares = nullptr; // (kp,) |c|^2 by position; 1e30 beyond k
-    const float* flat = nullptr;    // (kp, d_padded) -2 c by position
-    const float* panels = nullptr;  // (kp / W, d, W) the same, W means side by side
-    const float* by_column = nullptr; // sparse only: (d, kp)
-    const int32_t* order = nullptr;   // (kp,) position -> mean, -1 beyond k
+    const float* squares = nullptr;    // (kp,) |c|^2 by position; 1e30 beyond k
+    const float* flat = nullptr;       // (kp, d_padded) -2 c by position
+    const float* panels = nullptr;     // (kp / W, d, W) the same, W means side by side
+    const float* by_column = nullptr;  // sparse only: (d, kp)
+    const int32_t* order = nullptr;    // (kp,) position -> mean, -1 beyond k
     const int32_t* position = nullptr; // (k,) mean -> position
     int kp = 0, d_padded = 0;
 
     // Clocks: a row is safe while clock[label] < deadline[row].
-    const float* clock = nullptr;   // (k,)
-    const float* expiry = nullptr;  // (k,) clock, or +inf to look at every row of a cluster again
-    float cap = 1e30f;              // no slack is trusted beyond this
+    const float* clock = nullptr;  // (k,)
+    const float* expiry = nullptr; // (k,) clock, or +inf to look at every row of a cluster again
+    float cap = 1e30f;             // no slack is trusted beyond this
 
     // Few columns: all means, and for each mean the list of those near it.
-    const float* table = nullptr;          // (k, d + 1): |c|^2, -2 c
+    const float* table = nullptr;             // (k, d + 1): |c|^2, -2 c
     const float* const* neighbours = nullptr; // (k,) lists of |c|^2, -2 c, distance, index;
     const int32_t* n_neighbours = nullptr;    // (k,) their lengths, or null: meet all means
 
@@ -53,9 +53,9 @@ struct Model {
 
 // What is remembered of the rows from step to step: a cache that can be rebuilt.
 struct RowState {
-    int32_t* labels = nullptr;   // (n,) -1: not yet assigned
-    float* deadline = nullptr;   // (n,) or null
-    float* bounds = nullptr;     // (n, groups) or null
+    int32_t* labels = nullptr; // (n,) -1: not yet assigned
+    float* deadline = nullptr; // (n,) or null
+    float* bounds = nullptr;   // (n, groups) or null
 };
 
 // Where the exact sums of a step go.
@@ -66,10 +66,10 @@ struct SumLayout {
 
 // What one thread gathers during a step.
 struct Worker {
-    int64_t* sums = nullptr; // (k, levels, padded)
-    int64_t* mass = nullptr; // (k, mass levels)
+    int64_t* sums = nullptr;    // (k, levels, padded)
+    int64_t* mass = nullptr;    // (k, mass levels)
     uint8_t* touched = nullptr; // (k,) clusters whose sums changed
-    float* radius = nullptr; // (k,) farthest row seen in each cluster
+    float* radius = nullptr;    // (k,) farthest row seen in each cluster
     int64_t moved = 0, evaluated = 0, settled = 0, pairs = 0;
     double* row = nullptr;   // (2, d padded) scratch, zero beyond d
     char* scratch = nullptr; // see Kernels::scratch_*
@@ -82,18 +82,19 @@ struct SeedPass {
     bool coarse = true;                 // distances in float32, framed; else in float64
     const double* candidates = nullptr; // (trials, d)
     int trials = 0;
-    float* nearest32 = nullptr;  // (n,) squared distance to the nearest seed; one of the two
-    double* nearest64 = nullptr; // is in use
-    const uint16_t* bucket = nullptr;   // (n,)
-    const int32_t* copies = nullptr;    // (n,) whole weights, or null for ones
-    int shift = 0;                      // a distance counts as rint(distance * 2^shift) units
+    float* nearest32 = nullptr;       // (n,) squared distance to the nearest seed; one of the two
+    double* nearest64 = nullptr;      // is in use
+    const uint16_t* bucket = nullptr; // (n,)
+    const int32_t* copies = nullptr;  // (n,) whole weights, or null for ones
+    int shift = 0;                    // a distance counts as rint(distance * 2^shift) units
+    bool anew = true;                 // approach: count all rows, not only what changed
 };
 
 struct Kernels {
     const char* name;
     int width;
     bool fused;
-    size_t (*scratch_low)(const Model&);  // bytes of Worker::scratch
+    size_t (*scratch_low)(const Model&); // bytes of Worker::scratch
     size_t (*scratch_high)(const Model&);
 
     // Assignment update of rows [begin, end).
@@ -110,7 +111,7 @@ struct Kernels {
                     double* row, int64_t* out_sums, int64_t* out_squares);
 
     // Seeding. potentials: (trials,) += units left if the candidate became a seed.
-    // approach: the only candidate becomes a seed; (4096,) += units by bucket; the largest left.
+    // approach: the only candidate becomes a seed; (buckets,) += units by bucket; the largest left.
     void (*potentials)(const SeedPass&, int64_t begin, int64_t end, char* scratch, int64_t* out);
     double (*approach)(const SeedPass&, int64_t begin, int64_t end, char* scratch, int64_t* out);
 };

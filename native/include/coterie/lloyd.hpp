@@ -55,8 +55,8 @@ private:
     int steps_ = 0;
     std::optional<FrameOwner> frame_;
     PreparedModel prepared_;
-    Buffer<double> means_;         // (k, d) of the last step
-    std::vector<double> drift_;    // (k,) in frame units, rounded up
+    Buffer<double> means_;      // (k, d) of the last step
+    std::vector<double> drift_; // (k,) in frame units, rounded up
     Buffer<float> deadline_, bounds_;
     std::vector<float> clock_, expiry_, group_drift_;
     Buffer<int64_t> sums_, masses_;

@@ -1,6 +1,6 @@
 // seeding.hpp: the passes over one block that choosing initial means needs.
 //
-// Rows stand in the order of their hashes, cut into 4096 buckets. A draw in proportion to squared
+// Rows stand in the order of their hashes, cut into 1024 buckets. A draw in proportion to squared
 // distance walks along that order, so it depends on the values and weights alone: not on the
 // order of the rows, on blocks, or on whether a point is given twice or with weight two.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace coterie {
 
-constexpr int kBuckets = 4096;
+constexpr int kBucketBits = 10, kBuckets = 1 << kBucketBits; // few enough for the first cache
 
 // Rows of one value: how many units of distance they hold together, and one of them.
 struct Holding {
@@ -26,9 +26,10 @@ public:
 
     // All rows at the same distance from any seed.
     void start(Team& team, double distance);
-    // `seed` (d,), or null to leave distances as they are; (kBuckets,) units by bucket, and the
-    // largest distance left.
-    double approach(Team& team, const double* seed, int shift, int64_t* units);
+    // `seed` (d,) joins, or null to leave distances as they are; the largest distance left.
+    double approach(Team& team, const double* seed, int shift);
+    // (kBuckets,) units by bucket, as of the last approach.
+    const std::vector<int64_t>& units() const { return units_; }
     // (trials,) units left with each candidate.
     void potentials(Team& team, const double* candidates, int trials, int shift, int64_t* units);
     // The values held in some buckets, sorted by hash.
@@ -52,6 +53,9 @@ private:
     FrameOwner frame_;
     const int32_t* copies_;
     bool coarse_ = true;
+    int shift_ = 0;        // that units_ were counted with
+    bool counted_ = false; // units_ are those of the distances
+    std::vector<int64_t> units_ = std::vector<int64_t>(kBuckets);
     Buffer<uint16_t> bucket_;
     mutable Buffer<float> nearest32_;
     mutable Buffer<double> nearest64_;

@@ -41,28 +41,38 @@ constexpr bool kFused = false;
 COTERIE_INLINE VF all(float value) { return value - VF{}; }
 COTERIE_INLINE VI all(int32_t value) { return VI{} + value; }
 
-template <class V, class T> COTERIE_INLINE V load(const T* p) {
+// A vector type that may lie anywhere and over anything.
+template <class V> struct Loose {
     V v;
-    std::memcpy(&v, p, sizeof v);
-    return v;
+} __attribute__((packed, may_alias));
+template <class V, class T> COTERIE_INLINE V load(const T* p) {
+    return reinterpret_cast<const Loose<V>*>(p)->v;
 }
-template <class V, class T> COTERIE_INLINE void store(T* p, V v) { std::memcpy(p, &v, sizeof v); }
+template <class V, class T> COTERIE_INLINE void store(T* p, V v) {
+    reinterpret_cast<Loose<V>*>(p)->v = v;
+}
 
 #if defined(__AVX512F__)
-COTERIE_INLINE VF fma(VF a, VF b, VF c) { return (VF)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
+COTERIE_INLINE VF fma(VF a, VF b, VF c) {
+    return (VF)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+}
 COTERIE_INLINE VF min(VF a, VF b) { return (VF)_mm512_min_ps((__m512)a, (__m512)b); }
 COTERIE_INLINE VF max(VF a, VF b) { return (VF)_mm512_max_ps((__m512)a, (__m512)b); }
 COTERIE_INLINE VF sqrt(VF a) { return (VF)_mm512_sqrt_ps((__m512)a); }
 COTERIE_INLINE uint32_t bits(VI truth) { return _mm512_movepi32_mask((__m512i)truth); }
+COTERIE_INLINE VI rounded(VF a) { return (VI)_mm512_cvtps_epi32((__m512)a); }
 COTERIE_INLINE VF lookup(const float* table, VI index) {
     return (VF)_mm512_i32gather_ps((__m512i)index, table, 4);
 }
 #elif defined(__AVX2__)
-COTERIE_INLINE VF fma(VF a, VF b, VF c) { return (VF)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
+COTERIE_INLINE VF fma(VF a, VF b, VF c) {
+    return (VF)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+}
 COTERIE_INLINE VF min(VF a, VF b) { return (VF)_mm256_min_ps((__m256)a, (__m256)b); }
 COTERIE_INLINE VF max(VF a, VF b) { return (VF)_mm256_max_ps((__m256)a, (__m256)b); }
 COTERIE_INLINE VF sqrt(VF a) { return (VF)_mm256_sqrt_ps((__m256)a); }
 COTERIE_INLINE uint32_t bits(VI truth) { return _mm256_movemask_ps((__m256)truth); }
+COTERIE_INLINE VI rounded(VF a) { return (VI)_mm256_cvtps_epi32((__m256)a); }
 COTERIE_INLINE VF lookup(const float* table, VI index) {
     return (VF)_mm256_i32gather_ps(table, (__m256i)index, 4);
 }
@@ -73,6 +83,7 @@ COTERIE_INLINE VF min(VF a, VF b) { return (VF)_mm_min_ps((__m128)a, (__m128)b);
 COTERIE_INLINE VF max(VF a, VF b) { return (VF)_mm_max_ps((__m128)a, (__m128)b); }
 COTERIE_INLINE VF sqrt(VF a) { return (VF)_mm_sqrt_ps((__m128)a); }
 COTERIE_INLINE uint32_t bits(VI truth) { return _mm_movemask_ps((__m128)truth); }
+COTERIE_INLINE VI rounded(VF a) { return (VI)_mm_cvtps_epi32((__m128)a); }
 #else
 COTERIE_INLINE VF min(VF a, VF b) { return a < b ? a : b; }
 COTERIE_INLINE VF max(VF a, VF b) { return a > b ? a : b; }
@@ -85,6 +96,12 @@ COTERIE_INLINE uint32_t bits(VI truth) {
     uint32_t out = 0;
     for (int q = 0; q < W; ++q)
         out |= static_cast<uint32_t>(truth[q] & 1) << q;
+    return out;
+}
+COTERIE_INLINE VI rounded(VF a) {
+    VI out;
+    for (int q = 0; q < W; ++q)
+        out[q] = static_cast<int32_t>(std::lrintf(a[q]));
     return out;
 }
 #endif

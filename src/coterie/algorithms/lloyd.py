@@ -112,8 +112,7 @@ class Lloyd:
 
     def _active(self, assignment: Assignment) -> NDArray[np.bool_]:
         # Weights are positive, and so is the leading nonzero limb of a positive sum.
-        active: NDArray[np.bool_] = assignment.mass.any(axis=1)
-        return active
+        return np.asarray(assignment.mass.any(axis=1))
 
     def _relocated(self, assignment: Assignment) -> Assignment:
         """Each empty cluster gets one of the points farthest from their means."""

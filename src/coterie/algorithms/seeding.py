@@ -23,6 +23,7 @@ from coterie.kernels.seed_steps import Holdings
 from coterie.kernels.steps import Survey
 
 PRECISION = 50  # bits of a distance in units, at most: more would not survive in float64
+TRIAL_PRECISION = 24  # bits when candidates are compared: float32 has no more
 ROOM = 61  # bits of a sum of units
 TOO_COARSE = 2.0**-32  # of the squared span of the data: below this float32 cannot tell
 
@@ -42,7 +43,7 @@ def kmeans_plusplus(engine: Engine, survey: Survey, k: int, draws: Draws) -> Flo
             seeds += [seeds[0]] * (k - j)
             break
         candidates = field.draw([draws.word(j, t) for t in range(trials)])
-        left = engine.reduce(seed_steps.potentials, candidates, field.shift)
+        left = engine.reduce(seed_steps.potentials, candidates, field.trial_shift)
         seeds.append(candidates[int(np.argmin(left))])
         if j < k - 1:
             field.add(seeds)
@@ -61,7 +62,7 @@ class Field:
         self.engine = engine
         self.spread = engine.reduce(seed_steps.start, survey)
         self.bits = min(PRECISION, ROOM - self.spread.copies.bit_length())
-        unit = seed_steps.frame_unit(engine.blocks[0])
+        unit = self.spread.unit
         self.span = float(np.cumsum(((survey.extent.high - survey.extent.low) * unit) ** 2)[-1])
         self.coarse = True
         self.shift = 0
@@ -72,10 +73,16 @@ class Field:
         buckets, targets = _locate(self._start.units, [word])
         held = self.engine.reduce(seed_steps.rows_of_buckets, buckets)
         self.shift = self._shift_for(self.span)
-        return _walk(held, self._start.units, buckets, targets)[0]
+        point: Floats = _walk(held, self._start.units, buckets, targets)[0]
+        return point
 
     def _shift_for(self, largest: float) -> int:
         return self.bits - math.frexp(largest)[1]
+
+    @property
+    def trial_shift(self) -> int:
+        """The shift with which candidates are compared."""
+        return min(self.bits, TRIAL_PRECISION) - math.frexp(self.spread.largest)[1]
 
     def add(self, seeds: list[Floats]) -> None:
         """The last of `seeds` joins; distances and units follow."""
@@ -114,7 +121,7 @@ def _walk(
 ) -> Floats:
     """Where each walk ends, among the values `held` in the buckets, which are sorted by hash."""
     before = np.cumsum(units) - units
-    bucket_of = (held.hashes >> np.uint64(52)).astype(np.int64)
+    bucket_of = (held.hashes >> np.uint64(64 - seed_steps.BUCKET_BITS)).astype(np.int64)
     chosen = []
     for bucket, target in zip(buckets, targets, strict=True):
         inside = np.flatnonzero(bucket_of == bucket)
@@ -180,5 +187,3 @@ SEEDINGS: dict[str, Seeding] = {
     "random": random_points,
     "principal": principal,
 }
-
-__all__ = ["SEEDINGS", "Spread"]

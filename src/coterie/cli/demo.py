@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.cli.terminal import Terminal
+from coterie.colours import colour_name
 from coterie.data.patches import Patches, image_patches
 from coterie.data.samples import sample_picture_path
-from coterie.colours import colour_name
 
 OUTPUTS = (".png", ".jpg", ".jpeg", ".webp", ".pdf", ".svg")
 

@@ -13,8 +13,8 @@ from typing import SupportsIndex, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coterie.data.images import MAX_PIXELS, PictureSource, load_picture
 from coterie.colours import cluster_colours
+from coterie.data.images import MAX_PIXELS, PictureSource, load_picture
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.intp]

@@ -121,9 +121,11 @@ class KMeans(MeansModel):
     Notes
     -----
     Distances are decided as if by float64 differences, squared and added; sums are exact and
-    means are rounded once. So labels, means and errors depend on the rows and the parameters, and
-    not on threads, blocks or the layout of X. A weight of 2 is the same as the row twice, a weight
-    of 0 the same as no row. The seeding depends on the values of the rows and not on their order.
+    means are rounded once (and for ``metric="cosine"`` then scaled to length one). So labels,
+    means and errors depend on the rows and the parameters, and not on threads, blocks or the
+    layout of X. A weight of 2 is the same as the row twice, a weight of 0 the same as no row, and
+    the order of the rows does not matter; only ``init="principal"``, whose direction is a rounded
+    eigenvector, may see such differences in its last digits.
 
     Data of any scale are brought into range by a power of two, which changes no digit; where even
     that cannot help there is an error.
@@ -302,12 +304,32 @@ class KMeans(MeansModel):
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[np.int32]:
-        """``fit(X).labels_``."""
+        """Fit, and return the labels: ``fit(X).labels_``.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,), int32
+        """
         labels: NDArray[np.int32] = self.fit(X, sample_weight=sample_weight).labels_
         return labels
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Floats:
-        """``fit(X).transform(X)``."""
+        """Fit, and return the distances: ``fit(X).transform(X)``.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_clusters), float64
+        """
         return self.fit(X, sample_weight=sample_weight)._distances(X)
 
     def _rules(self, started: float) -> Rules:

@@ -14,6 +14,7 @@ from coterie.engines.memory import MemoryEngine
 from coterie.estimators.directions import unit_rows
 from coterie.estimators.scaling import (
     LARGEST_SPREAD,
+    LARGEST_SQUARE,
     LARGEST_VALUE,
     Reach,
     Scale,
@@ -104,14 +105,18 @@ def problem(
         weights = None if (weights == 1).all() else weights
         engine = MemoryEngine(X, n_threads=n_threads)
         extent = engine.reduce(steps.extent)
+    light = weight_exponent(weights)
+    own = None if weights is None else times_power(weights, light)
     rows = 0  # rows of length one have their scale
     if not directions:
         reach = Reach.of(extent)
         reach = reach if means is None else reach | Reach.of_means(means)
-        largest = LARGEST_SPREAD if squares_of_values else LARGEST_VALUE
+        largest = LARGEST_VALUE
+        if squares_of_values:  # a sum of w x^2 must be a float64 number
+            total = float(X.shape[0]) if own is None else float(own.sum())
+            largest = min(LARGEST_SPREAD, (LARGEST_SQUARE - int(np.frexp(total)[1])) // 2)
         rows = row_exponent(reach, largest_value=largest)
-    scale = Scale(rows, weight_exponent(weights))
-    own = None if weights is None else times_power(weights, scale.weights)
+    scale = Scale(rows, light)
     if scale.rows or own is not None:
         engine = MemoryEngine(scaled_rows(X, scale.rows), own, n_threads=n_threads)
     if scale.rows:

@@ -22,6 +22,8 @@ LARGEST_SPREAD = 480
 SMALLEST_SPREAD = -300
 LEAST_SPREAD = -480  # below this even after scaling, squares would vanish
 LARGEST_VALUE = 900
+LARGEST_SQUARE = 1000
+LEAST_VALUE = -432  # of data scaled down: squares of differences in its last digit remain
 SMALLEST_NORMAL = -1022
 WEIGHT_RANGE = 300
 FAR = -545  # brings any difference of two float64 numbers below 2**LARGEST_SPREAD
@@ -125,7 +127,7 @@ def row_exponent(reach: Reach, *, largest_value: int = LARGEST_VALUE) -> int:
         exponent = LARGEST_SPREAD - spread
     elif spread is not None and spread + exponent < SMALLEST_SPREAD:
         exponent = min(SMALLEST_SPREAD - spread, largest_value - value)
-    vanishing = exponent < 0 and np.frexp(reach.least)[1] - 1 + exponent < SMALLEST_NORMAL
+    vanishing = exponent < 0 and np.frexp(reach.least)[1] - 1 + exponent < LEAST_VALUE
     if vanishing or (spread is not None and spread + exponent < LEAST_SPREAD):
         size = max(np.abs(reach.low).max(), np.abs(reach.high).max())
         width = 2 * float(np.max(0.5 * reach.high - 0.5 * reach.low))

@@ -81,12 +81,19 @@ def _from_callable(estimator: Any, data: Problem, seed: int) -> Floats:
     means = check_centres(estimator.init(data.X, k, random_state=random_state), k, d, name)
     means = _as_asked(estimator, means, name)
     both = Reach.of(data.survey.extent) | Reach.of_means(times_power(means, data.scale.rows))
-    if estimator.metric == "euclidean" and row_exponent(both) != 0:
+    if estimator.metric == "euclidean" and not _in_range(both):
         raise ValueError(
             f"{name} lies too far from the data for squared distances in float64: expected "
             f"initial means among the rows of X, got values up to {np.abs(means).max():.3g}."
         )
     return np.ascontiguousarray(times_power(means, data.scale.rows))
+
+
+def _in_range(reach: Reach) -> bool:
+    try:
+        return row_exponent(reach) == 0
+    except ValueError:
+        return False
 
 
 def _as_asked(estimator: Any, means: Floats, name: str) -> Floats:

@@ -28,7 +28,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     """
     _refuse_other_things(X)
     _refuse_masked(X, "X", "for example with SimpleImputer on X.filled(np.nan)")
-    _refuse_times_and_text(X)
+    X = _without_times_and_text(X)
     checked = validate_data(
         estimator,
         X,
@@ -45,6 +45,8 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 
 def _refuse_other_things(X: Any) -> None:
+    if sparse.issparse(X):
+        return
     if X is None or isinstance(X, str | bytes | dict | set | Iterator):
         raise TypeError(
             f"X is a {type(X).__name__}: expected a table of numbers with one row per point, as a "
@@ -62,24 +64,24 @@ def _refuse_masked(values: Any, name: str, how: str) -> None:
     )
 
 
-def _refuse_times_and_text(X: Any) -> None:
-    """Times and numbers written as text would be read as numbers nobody meant."""
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+def _without_times_and_text(X: Any) -> Any:
+    """X, lists as an array. Times and text would be read as numbers nobody meant."""
+    if isinstance(X, list | tuple):
+        try:
+            X = np.asarray(X)
+        except ValueError as error:
+            raise ValueError(
+                f"X is not a table ({error}): expected rows with the same number of values."
+            ) from error
+    if isinstance(X, np.ndarray):
+        _refuse_in_array(X)
+    elif hasattr(X, "columns") and hasattr(X, "dtypes"):
         for column, dtype in zip(X.columns, X.dtypes, strict=True):
             if any(word in str(dtype).lower() for word in TIME_NAMES):
                 raise _times_found(f"column {column!r} of X holds {dtype} values")
         if any(word in str(list(X.dtypes)).lower() for word in LOOSE_NAMES):
             _refuse_in_array(np.asarray(X))
-    elif isinstance(X, np.ndarray):
-        _refuse_in_array(X)
-    elif isinstance(X, list | tuple):
-        try:
-            values = np.asarray(X)
-        except ValueError as error:
-            raise ValueError(
-                f"X is not a table ({error}): expected rows with the same number of values."
-            ) from error
-        _refuse_in_array(values)
+    return X
 
 
 def _refuse_in_array(values: NDArray[Any]) -> None:

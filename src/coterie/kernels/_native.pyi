@@ -54,10 +54,10 @@ class Block:
     @property
     def n_columns(self) -> int: ...
 
-    def scan(self) -> tuple:
+    def scan(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], int, int]:
         """(low, high, smallest nonzero magnitude, first bad row, its column)."""
 
-    def moments(self, top: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: int, square_top: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, square_levels: int) -> tuple:
+    def moments(self, top: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: int, square_top: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, square_levels: int) -> tuple[NDArray[numpy.int64], bytes]:
         """Limbs of the sums of w x by column; the bytes of the sum of w x^2."""
 
     def distances(self, means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
@@ -83,13 +83,13 @@ class Lloyd:
 
     def __init__(self, block: object, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], top: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, levels: int, mass_top: int | None, mass_levels: int, algorithm: str) -> None: ...
 
-    def step(self, means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple:
+    def step(self, means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[int, int, int]:
         """Assign every row; (moved, evaluated, settled by the definition)."""
 
-    def totals(self) -> tuple:
+    def totals(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:
         """Limbs of the sums (k, levels, d) and of the masses (k, mass levels)."""
 
-N_BUCKETS: int = 4096
+BUCKET_BITS: int = 10
 
 class Seeding:
     """Passes over one block that choose initial means."""
@@ -104,20 +104,20 @@ class Seeding:
 
     def start(self, distance: float) -> None: ...
 
-    def approach(self, seed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, shift: int) -> tuple:
+    def approach(self, seed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, shift: int) -> tuple[float, NDArray[numpy.int64]]:
         """(largest distance left, units by bucket)."""
 
     def potentials(self, candidates: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], shift: int) -> NDArray[numpy.int64]:
         """Units left with each candidate."""
 
-    def holdings(self, buckets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: int) -> tuple:
+    def holdings(self, buckets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: int) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64], NDArray[numpy.float64]]:
         """(hashes, units, values) held in some buckets, by hash."""
 
     def refine(self, seeds: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
         """Go on with float64 distances."""
 
-    def draw(self, salt: int, factor: float) -> tuple:
+    def draw(self, salt: int, factor: float) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64], NDArray[numpy.float64]]:
         """(hashes, copies, values) drawn independently, by hash."""
 
-    def smallest_hashes(self, salt: int, count: int) -> tuple:
+    def smallest_hashes(self, salt: int, count: int) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64], NDArray[numpy.float64]]:
         """(salted hashes, ones, values) of the smallest, in order."""

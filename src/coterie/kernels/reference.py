@@ -275,9 +275,9 @@ class Field:
             total = total + e * e
         return total
 
-    def units(self, distances: NDArray[Any]) -> Numbers:
+    def units(self, distances: NDArray[Any], shift: int) -> Numbers:
         """rint(distance * 2**shift) for each point, times its copies."""
-        whole = np.rint(np.ldexp(distances.astype(np.float64), self.shift)).astype(np.int64)
+        whole = np.rint(np.ldexp(distances.astype(np.float64), shift)).astype(np.int64)
         counted: Numbers = whole.astype(object) * self.points.copies
         return counted
 
@@ -294,6 +294,12 @@ class Field:
         if largest > 0:
             self.shift = self.shift_for(largest)
 
+    def left_with(self, candidate: Floats) -> int:
+        """Units of 24 bits (float32 has no more) left if the candidate became a seed."""
+        shift = min(self.bits, 24) - math.frexp(float(self.near.max()))[1]
+        distances = np.minimum(self.near, self.distances(candidate))
+        return int(self.units(distances, shift).sum())
+
     def walk(self, units: Numbers, random: int) -> Floats:
         """Along the points until a random share of all units is passed."""
         target = random * int(units.sum()) >> 64
@@ -309,10 +315,9 @@ def kmeans_plusplus(X: NDArray[Any], k: int, seed: int, weights: Floats | None =
     for j in range(1, k):
         if field.near.max() == 0:
             return np.array(seeds + [seeds[0]] * (k - j))
-        units = field.units(field.near)
+        units = field.units(field.near, field.shift)
         candidates = [field.walk(units, word(seed, j, t)) for t in range(2 + int(math.log(k)))]
-        left = [field.units(np.minimum(field.near, field.distances(c))).sum() for c in candidates]
-        seeds.append(candidates[left.index(min(left))])
+        seeds.append(min(candidates, key=field.left_with))  # the first among equals
         field.add(seeds)
     return np.array(seeds)
 
@@ -326,7 +331,7 @@ def kmeans_parallel(X: NDArray[Any], k: int, seed: int, weights: Floats | None =
     drawn = [field.walk(field.points.copies, word(seed, 0))]
     field.add(drawn)
     for r in range(5):
-        potential = math.ldexp(int(field.units(field.near).sum()), -field.shift)
+        potential = math.ldexp(int(field.units(field.near, field.shift).sum()), -field.shift)
         if potential == 0:
             break
         chance = field.near.astype(np.float64) * (2 * k / potential)

@@ -12,7 +12,7 @@ from coterie.kernels.block import Block
 from coterie.kernels.exact import Floats, Integers
 from coterie.kernels.steps import Survey
 
-N_BUCKETS: int = _native.N_BUCKETS
+BUCKET_BITS: int = _native.BUCKET_BITS
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,16 @@ class Spread:
     distance by bucket of the rows' hashes."""
 
     largest: float
-    units: Integers  # (N_BUCKETS,)
+    units: Integers  # (2**BUCKET_BITS,)
     copies: int  # rows, or whole copies of them
+    unit: float  # the power of two that multiplies coordinates before distances are taken
 
     def __add__(self, other: Spread) -> Spread:
         return Spread(
-            max(self.largest, other.largest), self.units + other.units, self.copies + other.copies
+            max(self.largest, other.largest),
+            self.units + other.units,
+            self.copies + other.copies,
+            self.unit,
         )
 
 
@@ -57,15 +61,14 @@ def start(block: Block, survey: Survey) -> Spread:
     """Begin a seeding: every row at distance one, so that a draw is a draw of rows."""
     copies = None
     if block.weights is not None:
-        whole = bool(np.all(block.weights == np.floor(block.weights)))
-        factor = 1.0 if whole and survey.extent.weight_high < 2.0**31 else survey.copies_per_weight
-        copies = np.maximum(np.rint(block.weights * factor), 1).astype(np.int32)
+        copies = np.maximum(np.rint(block.weights * survey.copies_per_weight), 1).astype(np.int32)
     seeding = _native.Seeding(block.rows, survey.extent.low, survey.extent.high, copies)
     seeding.start(1.0)
     largest, units = seeding.approach(None, 0)
     block.cache["seeding"] = seeding
     seeding.start(np.inf)
-    return Spread(largest, units, block.n_rows if copies is None else int(copies.sum(dtype="i8")))
+    n_copies = block.n_rows if copies is None else int(copies.sum(dtype=np.int64))
+    return Spread(largest, units, n_copies, seeding.unit)
 
 
 def rows_of_buckets(block: Block, buckets: NDArray[np.int32]) -> Holdings:
@@ -79,7 +82,9 @@ def rows_of_buckets(block: Block, buckets: NDArray[np.int32]) -> Holdings:
 
 def approach(block: Block, seed: Floats | None, shift: int) -> Spread:
     """`seed` joins the seeds (None: none does). A squared distance s counts rint(s 2^shift)."""
-    return Spread(*_seeding(block).approach(seed, shift), copies=0)
+    seeding = _seeding(block)
+    largest, units = seeding.approach(seed, shift)
+    return Spread(largest, units, 0, seeding.unit)
 
 
 def refine(block: Block, seeds: Floats) -> int:
@@ -107,8 +112,3 @@ def smallest_hashes(block: Block, survey: Survey, salt: int, count: int) -> Hold
     """The `count` distinct values with the smallest salted hashes."""
     seeding = _native.Seeding(block.rows, survey.extent.low, survey.extent.high, None)
     return Holdings(*seeding.smallest_hashes(salt, count))
-
-
-def frame_unit(block: Block) -> float:
-    """The power of two that multiplies coordinates before float32 distances are taken."""
-    return _seeding(block).unit

@@ -27,6 +27,7 @@ class Extent:
     bad: tuple[int, int] | None  # first row and column with a value that is not finite
     weight_high: float
     weight_tiny: float
+    whole_weights: bool  # every weight is a whole number
 
     def __add__(self, other: Extent) -> Extent:
         return Extent(
@@ -37,6 +38,7 @@ class Extent:
             min((b for b in (self.bad, other.bad) if b is not None), default=None),
             max(self.weight_high, other.weight_high),
             min(self.weight_tiny, other.weight_tiny),
+            self.whole_weights and other.whole_weights,
         )
 
 
@@ -51,6 +53,7 @@ def extent(block: Block) -> Extent:
         (block.first + row, column) if row >= 0 else None,
         1.0 if w is None else float(w.max()),
         1.0 if w is None else float(w.min()),
+        w is None or bool(np.all(w == np.floor(w))),
     )
 
 
@@ -103,9 +106,11 @@ class Survey:
 
     @property
     def copies_per_weight(self) -> float:
-        """Seeding counts whole copies of a row; other weights are rounded to 2^-20 of the
-        largest."""
-        return 1.0 if self.extent.weight_high == 1.0 else 2.0**20 / self.extent.weight_high
+        """Seeding counts whole copies of a row. Whole weights are copies as they are; others are
+        rounded to 2^-20 of the largest."""
+        if self.extent.whole_weights and self.extent.weight_high < 2.0**31:
+            return 1.0
+        return 2.0**20 / self.extent.weight_high
 
 
 @dataclass(frozen=True)
@@ -133,6 +138,7 @@ def assign(block: Block, survey: Survey, means: Floats, run: object, algorithm: 
     """
     if block.cache.get("run") is not run:
         labels = np.full(block.n_rows, -1, dtype=np.int32)
+        block.cache.clear()  # what the seeding before it kept is needed no more
         block.cache.update(run=run, labels=labels, lloyd=_lloyd(block, survey, labels, algorithm))
     lloyd = block.cache["lloyd"]
     moved, _, settled = lloyd.step(means)

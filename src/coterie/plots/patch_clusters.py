@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coterie.data.patches import Patches
 from coterie.colours import colour_name, matching_colours
+from coterie.data.patches import Patches
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,0 +1,9 @@
+// main.cpp: runs the tests that need no Python.
+#include "check.hpp"
+
+int main() {
+    test_exact_sum();
+    test_team();
+    test_lloyd();
+    std::puts("native tests passed");
+}

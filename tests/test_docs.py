@@ -1,0 +1,144 @@
+"""The documentation, checked: examples run, shown output is true, links lead somewhere.
+
+Blocks that begin with ```python run from top to bottom, one namespace per page. What follows such
+a block as ```output is what it prints; of ```output coterie only lines that begin with that word
+are compared, because other packages answer differently on other machines. Not run are
+
+    ```python no-run          for the eye only
+    ```python source=PATH     quoted: each line stands in that file, in this order
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from coterie.kernels import _native
+
+ROOT = Path(__file__).parents[1]
+TUTORIALS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*TUTORIALS, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "benchmarks/README.md"]
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+ELSEWHERE = ("http://", "https://", "mailto:")
+
+
+@dataclass(frozen=True)
+class Fence:
+    """A fenced block: what stands behind the opening backticks, the text, and where it begins."""
+
+    info: tuple[str, ...]
+    text: str
+    line: int  # of the text, counted from 1
+
+    @property
+    def runs(self) -> bool:
+        return self.info == ("python",)
+
+    @property
+    def source(self) -> str | None:
+        paths = [word[len("source=") :] for word in self.info if word.startswith("source=")]
+        return paths[0] if paths else None
+
+
+def fences(page: Path) -> list[Fence]:
+    found: list[Fence] = []
+    opened, info, text = 0, (), []
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
+        if line.startswith("```") and not opened:
+            opened, info, text = number, tuple(line[3:].split()), []
+        elif line.rstrip() == "```":
+            found.append(Fence(info, "\n".join(text), opened + 1))
+            opened = 0
+        elif opened:
+            text.append(line)
+    assert not opened, f"{page.name}: the block opened in line {opened} is never closed"
+    return found
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def prose(page: Path) -> str:
+    """The page without its fenced blocks and its `code`."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
+    return re.sub(r"`[^`\n]*`", "`code`", text)
+
+
+def anchors(page: Path) -> set[str]:
+    """The names that headings get: small letters, hyphens for spaces, no punctuation."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
+    headings = re.findall(r"^#+ (.+)$", text, flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.fixture
+def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A folder for what examples write, and the instruction-set level back in place afterwards."""
+    monkeypatch.chdir(tmp_path)
+    level = _native.simd_level()
+    yield
+    _native.use_simd_level(level)
+
+
+@pytest.mark.usefixtures("somewhere")
+@pytest.mark.parametrize("page", TUTORIALS, ids=name_of)
+def test_examples_run_and_print_what_is_shown(page: Path) -> None:
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    printed: str | None = None
+    for fence in fences(page):
+        if fence.runs:
+            printed = output_of(fence, page, namespace)
+        elif fence.info[:1] == ("output",):
+            assert printed is not None, f"{page.name}:{fence.line}: output of which block?"
+            begin = fence.info[1:]
+            assert lines(printed, *begin) == lines(fence.text, *begin), f"{page.name}:{fence.line}"
+
+
+def lines(text: str, begin: str = "") -> list[str]:
+    return [line.rstrip() for line in text.strip().splitlines() if line.startswith(begin)]
+
+
+def output_of(fence: Fence, page: Path, namespace: dict[str, Any]) -> str:
+    # Empty lines in front, so that a traceback names the line of the page.
+    code = compile("\n" * (fence.line - 1) + fence.text, str(page), "exec")
+    screen = io.StringIO()
+    with warnings.catch_warnings(), contextlib.redirect_stdout(screen):
+        # Examples show what happens to hostile data, so these two may come; no other may.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)
+        exec(code, namespace)
+    return screen.getvalue()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_quoted_code_is_the_code(page: Path) -> None:
+    for fence in fences(page):
+        if fence.source is None:
+            continue
+        rest = iter([line.strip() for line in (ROOT / fence.source).read_text().splitlines()])
+        for line in filter(None, map(str.strip, fence.text.splitlines())):
+            assert line == "..." or line in rest, f"{page.name}: no {line!r} in {fence.source}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(prose(page)):
+        if target.startswith(ELSEWHERE):
+            continue
+        path, _, anchor = target.partition("#")
+        other = (page.parent / path).resolve() if path else page
+        assert other.is_relative_to(ROOT), f"{page.name}: {target} leads out of the repository"
+        assert other.exists(), f"{page.name}: {target} does not exist"
+        if anchor:
+            assert anchor in anchors(other), f"{page.name}: {target} has no such heading"
