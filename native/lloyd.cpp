@@ -7,7 +7,6 @@
 namespace coterie {
 namespace {
 
-constexpr int kFewMeans = 24;           // up to here a block of rows meets all means
 constexpr int64_t kChunkWork = 1 << 22; // products per chunk: about a tenth of a millisecond
 constexpr double kRefreshGrowth = 0.25; // a radius this much too large is measured again
 
@@ -33,8 +32,7 @@ struct Lloyd::Thread {
 Lloyd::Lloyd(const Rows& rows, const Ranges& ranges, int32_t* labels, std::optional<Grid> grid,
              std::optional<Grid> mass, Algorithm algorithm)
     : rows_(rows), ranges_(ranges), labels_(labels), grid_(std::move(grid)),
-      mass_grid_(std::move(mass)), algorithm_(algorithm),
-      low_(rows.d <= kFewColumns && !rows.sparse()) {}
+      mass_grid_(std::move(mass)), algorithm_(algorithm) {}
 
 Lloyd::~Lloyd() = default;
 
@@ -59,6 +57,7 @@ void Lloyd::forget(const double* means, int k) {
     drift_.assign(k, 0.0);
     clock_.assign(k + 16, 0.f);
     expiry_.assign(k + 16, 0.f);
+    low_ = rows_in_lanes(rows_, k);
     near_ = low_ && k > kFewMeans && algorithm_ != Algorithm::brute;
     order_ = low_ || rows_.sparse() ? std::vector<int32_t>{}
                                     : neighbouring_order(means, k, rows_.d, kernels_->width);

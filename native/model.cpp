@@ -38,7 +38,7 @@ void PreparedModel::prepare(const Kernels& kernels, const Rows& rows, const doub
                             const Frame& frame, const std::vector<int32_t>& order) {
     const int d = rows.d, width = kernels.width;
     const int kp = (k + width - 1) / width * width, d_padded = (d + 15) / 16 * 16;
-    const bool low = d <= kFewColumns && !rows.sparse();
+    const bool low = rows_in_lanes(rows, k);
     model.k = k;
     model.d = d;
     model.kp = kp;

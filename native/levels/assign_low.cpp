@@ -1,7 +1,10 @@
-// assign_low.cpp: assignment update for few columns. Vectors hold W rows; means are broadcast.
+// assign_low.cpp: assignment update for few columns or few means. Vectors hold W rows; means are
+// broadcast.
 //
 // With few means every failing block is compared with all of them. With many, failing rows are
 // bucketed by label and meet only the means near their own (see Model::neighbours).
+//
+// D is the number of columns where it is known when compiling (up to 8), else 0.
 #include "add_row.hpp"
 #include "definition.hpp"
 #include "load_block.hpp"
@@ -35,6 +38,34 @@ template <int D> COTERIE_INLINE VF propose(const VF* x, const float* square_and_
     return value;
 }
 
+// W rows meet all means; four at a time where columns come from memory.
+template <int D> COTERIE_INLINE void meet_all(const VF* x, const Model& model, Best& best) {
+    const float* p = model.table;
+    int j = 0;
+    if constexpr (D > 0) {
+        for (; j < model.k; ++j, p += D + 1)
+            best.meet(propose<D>(x, p), j);
+    } else {
+        const int record = model.d + 1;
+        for (; j + 4 <= model.k; j += 4, p += 4 * record) {
+            VF value[4];
+            for (int q = 0; q < 4; ++q)
+                value[q] = all(p[q * record]);
+            for (int l = 0; l < model.d; ++l)
+                for (int q = 0; q < 4; ++q)
+                    value[q] = fma(x[l], all(p[q * record + 1 + l]), value[q]);
+            for (int q = 0; q < 4; ++q)
+                best.meet(value[q], j + q);
+        }
+        for (; j < model.k; ++j, p += record) {
+            VF value = all(p[0]);
+            for (int l = 0; l < model.d; ++l)
+                value = fma(x[l], all(p[1 + l]), value);
+            best.meet(value, j);
+        }
+    }
+}
+
 // What a comparison of W rows yields: labels, and how much the means may move before the labels
 // must be looked at again.
 struct Outcome {
@@ -42,12 +73,12 @@ struct Outcome {
     VF reach, slack; // upper bound on the distance to the own mean; trusted slack
 };
 
-template <int D> struct Comparison {
+struct Comparison {
     const VF* x;
     VF norm, error;
-    COTERIE_INLINE Comparison(const VF* x_, const Model& model) : x(x_) {
+    COTERIE_INLINE Comparison(const VF* x_, const Model& model, int d) : x(x_) {
         norm = x[0] * x[0];
-        for (int l = 1; l < D; ++l)
+        for (int l = 1; l < d; ++l)
             norm = fma(x[l], x[l], norm);
         const VF length = sqrt(norm) + model.reach;
         error = length * length * model.error + 1e-36f;
@@ -92,7 +123,8 @@ COTERIE_INLINE void widen(Worker& worker, int c, float reach) {
 template <int D>
 void assign_all(const Rows& rows, const Model& model, const SumLayout& layout, RowState state,
                 Worker& worker, int64_t begin, int64_t end) {
-    constexpr int record = D + 1;
+    VF few[D > 0 ? (D + 3) / 4 * 4 : 1];
+    VF* x = D > 0 ? few : reinterpret_cast<VF*>(worker.scratch); // (d padded,) columns
     const Table clocks(model.clock, model.k);
     for (int64_t first = begin; first < end; first += W) {
         const int count = end - first < W ? static_cast<int>(end - first) : W;
@@ -108,20 +140,18 @@ void assign_all(const Rows& rows, const Model& model, const SumLayout& layout, R
                 continue;
         }
         worker.evaluated += count;
-        VF x[D];
-        if (whole) {
-            load_block<D>(rows, model.frame, first, x);
+        if (D > 0 && whole) {
+            if constexpr (D > 0)
+                load_block<D>(rows, model.frame, first, x);
         } else {
             int64_t index[W];
             for (int q = 0; q < W; ++q)
                 index[q] = first + (q < count ? q : count - 1);
-            gather_block<D>(rows, model.frame, index, x);
+            gather_block(rows, model.frame, index, D > 0 ? D : model.d, x);
         }
-        const Comparison<D> comparison(x, model);
+        const Comparison comparison(x, model, D > 0 ? D : model.d);
         Best best;
-        const float* p = model.table;
-        for (int j = 0; j < model.k; ++j, p += record)
-            best.meet(propose<D>(x, p), j);
+        meet_all<D>(x, model, best);
         const Outcome out = comparison.decide(best, live, rows, model, worker,
                                               [first](int q) { return first + q; });
         if (!model.brute) {
@@ -185,9 +215,9 @@ void assign_near(const Rows& rows, const Model& model, const SumLayout& layout, 
             int64_t index[W];
             for (int q = 0; q < W; ++q)
                 index[q] = begin + sorted[from + (q < count ? q : count - 1)];
-            VF x[D];
-            gather_block<D>(rows, model.frame, index, x);
-            const Comparison<D> comparison(x, model);
+            VF x[(D + 3) / 4 * 4];
+            gather_block(rows, model.frame, index, D, x);
+            const Comparison comparison(x, model, D > 0 ? D : model.d);
             // The own mean comes first; means farther from it than this cannot win or be near.
             Best best;
             const VF own = propose<D>(x, list);
@@ -221,10 +251,11 @@ void assign_near(const Rows& rows, const Model& model, const SumLayout& layout, 
 template <int D>
 void assign(const Rows& rows, const Model& model, const SumLayout& layout, RowState state,
             Worker& worker, int64_t begin, int64_t end) {
-    if (model.n_neighbours)
-        assign_near<D>(rows, model, layout, state, worker, begin, end);
-    else
-        assign_all<D>(rows, model, layout, state, worker, begin, end);
+    if constexpr (D > 0) {
+        if (model.n_neighbours)
+            return assign_near<D>(rows, model, layout, state, worker, begin, end);
+    }
+    assign_all<D>(rows, model, layout, state, worker, begin, end);
 }
 
 } // namespace
@@ -233,15 +264,17 @@ void assign_low(const Rows& rows, const Model& model, const SumLayout& layout, R
                 Worker& worker, int64_t begin, int64_t end) {
     using Assign =
         void (*)(const Rows&, const Model&, const SumLayout&, RowState, Worker&, int64_t, int64_t);
-    static constexpr Assign by_columns[] = {nullptr,   assign<1>, assign<2>, assign<3>, assign<4>,
+    static constexpr Assign by_columns[] = {assign<0>, assign<1>, assign<2>, assign<3>, assign<4>,
                                             assign<5>, assign<6>, assign<7>, assign<8>};
     for (; begin < end; begin += kChunk)
-        by_columns[model.d](rows, model, layout, state, worker, begin,
-                            end - begin < kChunk ? end : begin + kChunk);
+        by_columns[model.d <= kFewColumns ? model.d : 0](
+            rows, model, layout, state, worker, begin, end - begin < kChunk ? end : begin + kChunk);
 }
 
 size_t scratch_low(const Model& model) {
-    return sizeof(int32_t) * (2 * static_cast<size_t>(model.k) + 1 + 2 * kChunk) + 64;
+    const size_t lists = sizeof(int32_t) * (2 * static_cast<size_t>(model.k) + 1 + 2 * kChunk);
+    const size_t columns = sizeof(VF) * (static_cast<size_t>(model.d) + 4);
+    return (lists > columns ? lists : columns) + 64;
 }
 
 } // namespace coterie::COTERIE_LEVEL

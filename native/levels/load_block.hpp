@@ -42,15 +42,18 @@ COTERIE_INLINE void load_block(const Rows& rows, const Frame& frame, int64_t fir
 
 typedef float F4 __attribute__((vector_size(16)));
 
-// Four columns of a row from `from` on, framed; zero beyond D.
-template <int D, class T> COTERIE_INLINE F4 four(const T* x, const Frame& frame, int from) {
-    auto at = [x, from](int q) { return from + q < D ? static_cast<double>(x[from + q]) : 0.0; };
-    D4 values = {at(0), at(1), at(2), at(3)};
-    if (!frame.plain) {
-        const double* c = frame.centre;
-        auto centre = [c, from](int q) { return from + q < D ? c[from + q] : 0.0; };
-        values = (values - D4{centre(0), centre(1), centre(2), centre(3)}) * frame.unit;
-    }
+// Four columns of a row of d from `from` on, framed; zero beyond d.
+template <class T> COTERIE_INLINE F4 four(const T* x, const Frame& frame, int from, int d) {
+    auto take = [from, d](const auto* p) {
+        if (from + 4 <= d)
+            return D4{double(p[from]), double(p[from + 1]), double(p[from + 2]),
+                      double(p[from + 3])};
+        auto at = [p, from, d](int q) { return from + q < d ? double(p[from + q]) : 0.0; };
+        return D4{at(0), at(1), at(2), 0.0};
+    };
+    D4 values = take(x);
+    if (!frame.plain)
+        values = (values - take(frame.centre)) * frame.unit;
     return __builtin_convertvector(values, F4);
 }
 
@@ -69,31 +72,29 @@ COTERIE_INLINE VF joined(const F4* f) {
 COTERIE_INLINE VF joined(const F4* f) { return f[0]; }
 #endif
 
-template <int D, class T>
-COTERIE_INLINE void gather_from(const T* values, const Frame& frame, const int64_t* index,
+// columns: (d rounded up to a multiple of 4).
+template <class T>
+COTERIE_INLINE void gather_from(const T* values, const Frame& frame, const int64_t* index, int d,
                                 VF* columns) {
-    for (int from = 0; from < D; from += 4) {
-        VF flat[4], turned[4];
+    for (int from = 0; from < d; from += 4) {
+        VF flat[4];
         for (int v = 0; v < 4; ++v) {
             F4 rows[W / 4];
             for (int r = 0; r < W / 4; ++r)
-                rows[r] = four<D>(values + index[v * (W / 4) + r] * D, frame, from);
+                rows[r] = four(values + index[v * (W / 4) + r] * d, frame, from, d);
             flat[v] = joined(rows);
         }
-        transpose<4>(flat, turned, std::make_index_sequence<4>{});
-        for (int q = 0; q < 4 && from + q < D; ++q)
-            columns[from + q] = turned[q];
+        transpose<4>(flat, columns + from, std::make_index_sequence<4>{});
     }
 }
 
 // The same for scattered rows; index: (W,).
-template <int D>
-COTERIE_INLINE void gather_block(const Rows& rows, const Frame& frame, const int64_t* index,
+COTERIE_INLINE void gather_block(const Rows& rows, const Frame& frame, const int64_t* index, int d,
                                  VF* columns) {
     if (rows.kind == Kind::float32)
-        gather_from<D>(static_cast<const float*>(rows.values), frame, index, columns);
+        gather_from(static_cast<const float*>(rows.values), frame, index, d, columns);
     else
-        gather_from<D>(static_cast<const double*>(rows.values), frame, index, columns);
+        gather_from(static_cast<const double*>(rows.values), frame, index, d, columns);
 }
 
 } // namespace coterie::COTERIE_LEVEL

@@ -9,6 +9,12 @@
 
 namespace coterie {
 
+// Where vectors hold rows: few columns, or few means and not too many columns.
+constexpr int kFewColumns = 8, kFewMeans = 24, kSomeColumns = 64;
+inline bool rows_in_lanes(const Rows& rows, int k) {
+    return !rows.sparse() && (rows.d <= kFewColumns || (k <= kFewMeans && rows.d <= kSomeColumns));
+}
+
 // How a float64 value becomes a float32 one: (x - centre) * unit, a power of two.
 struct Frame {
     const double* centre = nullptr; // (d,)

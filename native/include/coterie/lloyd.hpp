@@ -47,7 +47,7 @@ private:
     int32_t* labels_;
     std::optional<Grid> grid_, mass_grid_;
     Algorithm algorithm_;
-    bool low_;
+    bool low_ = false; // vectors hold rows
     const Kernels* kernels_ = nullptr;
 
     int k_ = 0;

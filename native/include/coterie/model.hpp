@@ -6,8 +6,6 @@
 
 namespace coterie {
 
-constexpr int kFewColumns = 8; // up to here vectors hold rows, beyond they hold means
-
 // Smallest and largest value of each column.
 struct Ranges {
     std::vector<double> low, high; // (d,)
