@@ -21,10 +21,10 @@ Each layer imports only downwards.
 import logging
 from importlib.metadata import version
 
-from coterie.estimators import FitEvent, KMeans
+from coterie.estimators import FitEvent, KMeans, kmeans_plusplus
 
 logging.getLogger("coterie").addHandler(logging.NullHandler())
 
 __version__ = version("coterie")
 
-__all__ = ["FitEvent", "KMeans", "__version__"]
+__all__ = ["FitEvent", "KMeans", "__version__", "kmeans_plusplus"]

@@ -134,6 +134,33 @@ def test_long_runs_skip_most_rows_and_miss_nothing(d, k, data, simd):
     np.testing.assert_array_equal(reference.nearest(case.dense, run.means), run.labels)
 
 
+@pytest.mark.parametrize("d", [2, 8, 10, 19])
+@pytest.mark.parametrize("simd", LEVELS)
+def test_rows_that_waver_between_two_far_means(d, simd):
+    # Pairs of means left and right of rows in the middle. Small moves that only the definition
+    # can judge alternate with large ones: a row must find its way back to a mean that it left
+    # by a hair, although the means around that one are all too far.
+    rng = np.random.default_rng(d)
+    pairs, n = 20, 600
+    means = np.zeros((2 * pairs, d))
+    means[:, 0] = np.repeat([-1000.0, 1000.0], pairs)
+    means[:, 1] = np.tile(100.0 * np.arange(pairs), 2)
+    X = np.zeros((n, d))
+    X[:, 1] = 100.0 * rng.integers(pairs, size=n)
+    X[:, 2:] = rng.normal(size=(n, d))[:, 2:]
+    case = Case(X, means)
+    settled = 0
+    with level(simd):
+        stepper = Stepper(case, "bounds")
+        for turn in range(40):
+            move = np.zeros_like(means)
+            move[:, 0] = rng.normal(size=2 * pairs) * (1e-6 if turn % 2 else 1.0)
+            labels = stepper.step(means + move)
+            np.testing.assert_array_equal(labels, reference.nearest(X, means + move))
+            settled += stepper.settled
+    assert settled > 5 * n
+
+
 def test_close_calls_are_settled_by_the_definition():
     # Middles between means, and a step aside that float32 cannot see.
     rng = np.random.default_rng(0)

@@ -68,6 +68,10 @@ class Restarts:
         return made if self.best.stopped == self.cut_short else f"{self.best.stopped}; {made}"
 
 
+def seed_of_run(seed: int, number: int) -> int:
+    return Draws(seed).word(STREAM, number)
+
+
 def restarts(
     engine: Engine,
     survey: Survey,
@@ -83,7 +87,6 @@ def restarts(
     The seed of a run depends on `seed` and its number alone, so the first runs are the same
     however many follow.
     """
-    draws = Draws(seed)
     best: Run | None = None
     records: list[RunRecord] = []
     cut_short = None
@@ -91,7 +94,7 @@ def restarts(
         if best is not None and _too_late(rules):
             cut_short = "max_seconds reached"
             break
-        own_seed = draws.word(STREAM, number)
+        own_seed = seed_of_run(seed, number)
         try:
             observe = None if watch is None else watch(number)
             run = lloyd(engine, survey, start(own_seed), rules, observe)

@@ -30,10 +30,12 @@ TOO_COARSE = 2.0**-32  # of the squared span of the data: below this float32 can
 Seeding = Callable[[Engine, Survey, int, Draws], Floats]
 
 
-def kmeans_plusplus(engine: Engine, survey: Survey, k: int, draws: Draws) -> Floats:
+def kmeans_plusplus(
+    engine: Engine, survey: Survey, k: int, draws: Draws, trials: int | None = None
+) -> Floats:
     """Greedy k-means++: each seed is the best of a few points drawn in proportion to their
     squared distance from the seeds so far."""
-    trials = 2 + int(math.log(k))
+    trials = trials or 2 + int(math.log(k))
     field = Field(engine, survey)
     seeds = [field.first(draws.word(0))]
     field.add(seeds)

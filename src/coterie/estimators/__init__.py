@@ -2,5 +2,6 @@
 
 from coterie.estimators.kmeans import KMeans
 from coterie.estimators.progress import FitEvent
+from coterie.estimators.seeds import kmeans_plusplus
 
-__all__ = ["FitEvent", "KMeans"]
+__all__ = ["FitEvent", "KMeans", "kmeans_plusplus"]

@@ -122,5 +122,5 @@ def problem(
     if scale.rows:
         extent = engine.reduce(steps.extent)
     elif own is not None:
-        extent = replace(extent, weight_high=float(own.max()), weight_tiny=float(own.min()))
+        extent = replace(extent, **steps.weight_extent(own))
     return Problem(X, weights, absent, rest, scale, engine, survey_of(engine, extent))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,17 +45,25 @@ class Extent:
 
 def extent(block: Block) -> Extent:
     low, high, tiny, row, column = block.rows.scan()
-    w = block.weights
     return Extent(
         block.n_rows,
         low,
         high,
         tiny,
         (block.first + row, column) if row >= 0 else None,
-        1.0 if w is None else float(w.max()),
-        1.0 if w is None else float(w.min()),
-        w is None or bool(np.all(w == np.floor(w))),
+        **weight_extent(block.weights),
     )
+
+
+def weight_extent(weights: Floats | None) -> dict[str, Any]:
+    """What `Extent` says of the weights."""
+    if weights is None:
+        return {"weight_high": 1.0, "weight_tiny": 1.0, "whole_weights": True}
+    return {
+        "weight_high": float(weights.max()),
+        "weight_tiny": float(weights.min()),
+        "whole_weights": bool(np.all(weights == np.floor(weights))),
+    }
 
 
 @dataclass(frozen=True)
@@ -179,6 +188,12 @@ def nearest(block: Block, means: Floats, extent: Extent | None = None) -> NDArra
 
 def squared_distances(block: Block, means: Floats) -> Floats:
     found: Floats = block.rows.distances(means)
+    return found
+
+
+def hashes(block: Block) -> NDArray[np.uint64]:
+    """A number for the values of each row; equal rows have equal ones."""
+    found: NDArray[np.uint64] = block.rows.hashes()
     return found
 
 

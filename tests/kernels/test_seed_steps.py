@@ -1,0 +1,104 @@
+"""The passes of seeding: every distance and every count of units, bit for bit.
+
+A last bit that is wrong would hardly ever show in the seeds that are drawn; it shows here.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from strategies import FORMATS, LEVELS, level, make_case
+
+from coterie.algorithms.survey import survey
+from coterie.engines.memory import MemoryEngine
+from coterie.kernels import reference, seed_steps
+
+ALL_BUCKETS = np.arange(1 << seed_steps.BUCKET_BITS, dtype=np.int32)
+
+
+def begin(case, **settings):
+    """An engine and the reference's field over the same points, no seed yet."""
+    engine = MemoryEngine(case.X, case.weights, **settings)
+    spread = engine.reduce(seed_steps.start, survey(engine))
+    field = reference.Field(reference.distinct_points(case.dense, case.weights))
+    assert spread.copies == field.points.copies.sum()
+    assert spread.units.sum() == spread.copies
+    return engine, field
+
+
+def assert_same_units(engine, spread, field, shift):
+    units = field.units(field.near, shift)
+    assert spread.largest == field.near.max()
+    buckets = [h >> (64 - seed_steps.BUCKET_BITS) for h in field.points.hashes]
+    expected = np.zeros(len(ALL_BUCKETS), dtype=np.int64)
+    np.add.at(expected, buckets, units.astype(np.int64))
+    np.testing.assert_array_equal(spread.units, expected)
+    held = engine.reduce(seed_steps.holdings, ALL_BUCKETS, shift)
+    some = units > 0
+    assert held.hashes.tolist() == [h for h, u in zip(field.points.hashes, some, strict=True) if u]
+    assert held.units.tolist() == units[some].tolist()
+    np.testing.assert_array_equal(held.values, field.points.values[some])
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 13, 70])
+@pytest.mark.parametrize("simd", LEVELS)
+def test_distances_and_units(form, d, simd):
+    kinds = itertools.product(("normal", "scales", "duplicates"), ("none", "whole"))
+    for seed, (data, weights) in enumerate(kinds):
+        case = make_case(np.random.default_rng(seed), 203, d, 6, data, form, weights)
+        with level(simd):
+            engine, field = begin(case, n_threads=2, block_rows=None if seed % 2 else 50)
+            seeds = []
+            for point in case.means:
+                seeds.append(point)
+                field.add(seeds)
+                spread = engine.reduce(seed_steps.approach, point, field.shift)
+                assert_same_units(engine, spread, field, field.shift)
+                other = field.shift - 3  # the same distances, counted anew
+                spread = engine.reduce(seed_steps.approach, None, other)
+                assert_same_units(engine, spread, field, other)
+                check_potentials(engine, field, case.dense[:: 203 // 5])
+
+
+def check_potentials(engine, field, candidates):
+    shift = min(field.bits, 24) - math.frexp(float(field.near.max()))[1]
+    for count in (1, 3, len(candidates)):
+        left = engine.reduce(seed_steps.potentials, candidates[:count].copy(), shift)
+        assert left.tolist() == [field.left_with(c) for c in candidates[:count]]
+
+
+@pytest.mark.parametrize("simd", LEVELS)
+@pytest.mark.parametrize("weights", ["none", "whole"])
+def test_distances_of_float64(weights, simd):
+    case = make_case(np.random.default_rng(5), 203, 3, 6, "normal", "float64", weights)
+    with level(simd):
+        engine, field = begin(case, n_threads=2)
+        field.coarse = False
+        seeds = list(case.means)
+        field.near = reference.squared_distances(field.points.values, case.means).min(axis=1)
+        engine.reduce(seed_steps.refine, case.means)
+        for shift in (0, 40):
+            spread = engine.reduce(seed_steps.approach, None, shift)
+            assert_same_units(engine, spread, field, shift)
+        seeds.append(case.X[100])
+        field.add(seeds)
+        spread = engine.reduce(seed_steps.approach, case.X[100], 40)
+        assert_same_units(engine, spread, field, 40)
+        check_potentials(engine, field, case.X[::40])
+
+
+def test_hashes_of_rows():
+    for form in FORMATS:
+        case = make_case(np.random.default_rng(1), 40, 6, 1, "normal", form)
+        expected = [reference.hash_row(row) for row in case.dense]
+        assert MemoryEngine(case.X).blocks[0].rows.hashes().tolist() == expected
+
+
+def test_zeros_have_one_hash_whatever_their_sign():
+    X = np.array([[0.0, 1.0], [-0.0, 1.0], [0.0, -1.0]])
+    a, b, c = MemoryEngine(X).blocks[0].rows.hashes()
+    assert a == b != c
