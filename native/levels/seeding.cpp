@@ -49,6 +49,17 @@ COTERIE_INLINE VF distance_to(const float* columns, const float* seed, int d) {
     return sum;
 }
 
+// The same with a seed in registers.
+template <int D> COTERIE_INLINE VF distance_to(const float* columns, const VF* seed) {
+    VF e = load<VF>(columns) - seed[0];
+    VF sum = e * e;
+    for (int l = 1; l < D; ++l) {
+        e = load<VF>(columns + l * W) - seed[l];
+        sum += e * e;
+    }
+    return sum;
+}
+
 // Blocks of W rows that are turned into columns together, so that every candidate finds them in
 // the first-level cache.
 constexpr int run_of(int d) { return d <= 4 ? 64 : d <= 64 ? 256 / d : 4; }
@@ -75,12 +86,21 @@ template <int D, int T>
 COTERIE_INLINE void add_potentials(const float* columns, int blocks, const float* candidates, int d,
                                    const float* nearest, float scale, int64_t* out) {
     VI sums[T] = {};
+    VF seed[T][D > 0 ? D : 1]; // few columns: the candidates stay in registers
+    for (int t = 0; t < T && D > 0; ++t)
+        for (int l = 0; l < D; ++l)
+            seed[t][l] = all(candidates[t * d + l]);
     for (int b = 0; b < blocks; ++b) {
         const VF near = load<VF>(nearest + b * W);
         const float* x = columns + static_cast<size_t>(b) * d * W;
-        for (int t = 0; t < T; ++t)
-            sums[t] +=
-                rounded(min(distance_to(x, candidates + t * d, D > 0 ? D : d), near) * scale);
+        for (int t = 0; t < T; ++t) {
+            VF distance;
+            if constexpr (D > 0)
+                distance = distance_to<D>(x, seed[t]);
+            else
+                distance = distance_to(x, candidates + t * d, d);
+            sums[t] += rounded(min(distance, near) * scale);
+        }
     }
     for (int t = 0; t < T; ++t)
         for (int q = 0; q < W; ++q)

@@ -144,7 +144,9 @@ void test_lloyd() {
         CHECK(use_level(names[which]));
         Random random{7};
         for (int turn = 0; turn < 240; ++turn) {
-            const int d = turn % 4 == 3 ? 9 + random.below(25) : 1 + random.below(12);
+            const int d = turn % 16 == 15 ? 65 + random.below(20)
+                          : turn % 4 == 3 ? 9 + random.below(25)
+                                          : 1 + random.below(12);
             const int k = turn % 3 == 0 ? 25 + random.below(60) : 1 + random.below(24);
             const Kind kind = turn % 5 == 4   ? Kind::csr64
                               : turn % 2 == 0 ? Kind::float64

@@ -42,7 +42,7 @@ def test_many_columns_and_means(case, algorithm, simd):
         assert_same(fit(case, Rules(algorithm=algorithm)), definition(case))
 
 
-@pytest.mark.parametrize("d", [64, 100, 784])
+@pytest.mark.parametrize("d", [64, 65, 100, 784])
 @pytest.mark.parametrize("form", FORMATS)
 def test_wide_data(d, form):
     for seed, data in enumerate(("normal", "lattice", "offset", "blobs")):

@@ -86,17 +86,22 @@ def test_any_sequence_of_means(form, data, simd):
 
 
 LONG = [
-    # d, k, kind of data: few means; lists of neighbours; groups of panels
+    # d, k, kind of data. Few means:
     (2, 10, "normal"),
+    (20, 15, "blobs"),
+    (64, 10, "blobs"),
+    # Few columns, many means: lists of neighbours.
     (1, 30, "normal"),
     (2, 60, "normal"),
     (5, 40, "blobs"),
     (8, 30, "blobs"),
+    (3, 40, "clumps"),
+    (6, 60, "clumps"),
+    # Many columns: panels of means in groups.
     (9, 40, "blobs"),
     (12, 90, "blobs"),
     (20, 50, "blobs"),
-    (3, 40, "clumps"),
-    (6, 60, "clumps"),
+    (70, 20, "blobs"),
     (10, 40, "clumps"),
     (13, 70, "clumps"),
 ]
@@ -126,10 +131,9 @@ def test_long_runs_skip_most_rows_and_miss_nothing(d, k, data, simd):
                 new = means.copy()
                 new[rng.integers(k, size=3)] = case.X[rng.integers(n, size=3)]
             means = new
-    # Half of the rows skipped: from there on bounds by group are used.
-    assert min(evaluated) < n / 2
+    assert min(evaluated) < n / 2  # bounds were in use
     if data == "clumps":
-        assert settled > 10  # ties met with these bounds in use
+        assert settled > 10  # and ties were met then
     run = fit(case)
     np.testing.assert_array_equal(reference.nearest(case.dense, run.means), run.labels)
 
