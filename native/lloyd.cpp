@@ -58,7 +58,8 @@ void Lloyd::forget(const double* means, int k) {
     clock_.assign(k + 16, 0.f);
     expiry_.assign(k + 16, 0.f);
     low_ = rows_in_lanes(rows_, k);
-    near_ = low_ && k > kFewMeans && algorithm_ != Algorithm::brute;
+    local_ = low_ && algorithm_ != Algorithm::brute;
+    near_ = local_ && k > kFewMeans;
     order_ = low_ || rows_.sparse() ? std::vector<int32_t>{}
                                     : neighbouring_order(means, k, rows_.d, kernels_->width);
     plan_groups(k);
@@ -67,11 +68,11 @@ void Lloyd::forget(const double* means, int k) {
     if (groups_ > 0)
         bounds_.resize(rows_.n * groups_);
     group_drift_.assign(groups_ + 16, 0.f); // read in whole vectors
-    radius_.assign(near_ ? k : 0, 0.0);
-    growth_.assign(near_ ? k : 0, 0.0);
-    refresh_.assign(near_ ? k : 0, 0);
+    radius_.assign(local_ ? k : 0, 0.0);
+    growth_.assign(local_ ? k : 0, 0.0);
+    refresh_.assign(local_ ? k : 0, 0);
     cap_ = 1e30f;
-    if (near_) {
+    if (local_ && k > 1) {
         // Half the median gap between a mean and its nearest: enough slack to skip most rows,
         // little enough that lists stay short.
         std::vector<double> gaps;
@@ -125,7 +126,7 @@ void Lloyd::advance_clocks(const double* means, int k) {
             second = std::max(second, drift_[c]);
         }
     }
-    if (near_) // the clocks follow the neighbours, see list_neighbours
+    if (local_) // the clocks follow the neighbours, see look_around
         return;
     for (int c = 0; c < k; ++c)
         clock_[c] = advance(clock_[c], drift_[c] + (c == farthest ? second : largest));
@@ -138,14 +139,14 @@ void Lloyd::advance_clocks(const double* means, int k) {
     }
 }
 
-// For each mean the others within 2 R + cap of it, R the radius of its cluster. A mean outside
-// is farther from every row of the cluster than its own by at least cap: no slack above cap is
-// ever trusted, so means outside the list need no clock.
-void Lloyd::list_neighbours(Team& team, const double* means, int k) {
-    const size_t d = rows_.d, record = d + 3;
+// The neighbours of a mean are the others within 2 R + cap of it, R the radius of its cluster. A
+// mean farther away is farther from every row of the cluster than its own by at least cap. No
+// slack above cap is ever trusted, so the clock of the cluster need not follow that mean: where
+// only a few means still move, the rows of all others stay safe.
+void Lloyd::look_around(Team& team, const double* means, int k) {
+    const size_t d = rows_.d;
     const double unit = frame_->view().unit;
-    const float* table = prepared_.model.table;
-    lists_.resize(k);
+    lists_.resize(near_ ? k : 0);
     list_pointers_.resize(k);
     list_lengths_.resize(k);
     const bool look_again = (steps_ & (steps_ - 1)) == 0 && steps_ >= 2;
@@ -155,6 +156,7 @@ void Lloyd::list_neighbours(Team& team, const double* means, int k) {
         refresh_[c] = look_again || growth_[c] > kRefreshGrowth * radius_[c];
         if (refresh_[c])
             growth_[c] = 0.0;
+        prepared_.model.measure |= refresh_[c] != 0;
     }
     team.for_chunks(k, 16, [&](int, int64_t begin, int64_t end) {
         std::vector<std::pair<float, int32_t>> near;
@@ -174,21 +176,8 @@ void Lloyd::list_neighbours(Team& team, const double* means, int k) {
                 near.emplace_back(static_cast<float>(distance * 0.999999), b);
                 most = std::max(most, drift_[b]);
             }
-            std::sort(near.begin(), near.end());
-            std::vector<float>& list = lists_[a];
-            list.resize((near.size() + 1) * record);
-            float* p = list.data();
-            auto put = [&](float distance, int32_t c) {
-                std::memcpy(p, table + c * (d + 1), sizeof(float) * (d + 1));
-                p[d + 1] = distance;
-                std::memcpy(p + d + 2, &c, 4);
-                p += record;
-            };
-            put(0.f, static_cast<int32_t>(a));
-            for (const auto& [distance, c] : near)
-                put(distance, c);
-            list_pointers_[a] = list.data();
-            list_lengths_[a] = static_cast<int32_t>(near.size()) + 1;
+            if (near_)
+                list_neighbours(static_cast<int>(a), near);
             clock_[a] = advance(clock_[a], drift_[a] + most);
             expiry_[a] = refresh_[a] ? HUGE_VALF : clock_[a];
         }
@@ -196,8 +185,31 @@ void Lloyd::list_neighbours(Team& team, const double* means, int k) {
     for (int c = 0; c < k; ++c)
         if (refresh_[c])
             radius_[c] = 0.0;
-    prepared_.model.neighbours = list_pointers_.data();
-    prepared_.model.n_neighbours = list_lengths_.data();
+    if (near_) {
+        prepared_.model.neighbours = list_pointers_.data();
+        prepared_.model.n_neighbours = list_lengths_.data();
+    }
+}
+
+// The list that rows of cluster a meet: its own mean, then the others from near to far.
+void Lloyd::list_neighbours(int a, std::vector<std::pair<float, int32_t>>& near) {
+    const size_t d = rows_.d, record = d + 3;
+    const float* table = prepared_.model.table;
+    std::sort(near.begin(), near.end());
+    std::vector<float>& list = lists_[a];
+    list.resize((near.size() + 1) * record);
+    float* p = list.data();
+    auto put = [&](float distance, int32_t c) {
+        std::memcpy(p, table + c * (d + 1), sizeof(float) * (d + 1));
+        p[d + 1] = distance;
+        std::memcpy(p + d + 2, &c, 4);
+        p += record;
+    };
+    put(0.f, a);
+    for (const auto& [distance, c] : near)
+        put(distance, c);
+    list_pointers_[a] = list.data();
+    list_lengths_[a] = static_cast<int32_t>(near.size()) + 1;
 }
 
 StepCounts Lloyd::step(Team& team, const double* means, int k) {
@@ -218,8 +230,9 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
     model.cap = cap_;
     model.neighbours = nullptr;
     model.n_neighbours = nullptr;
-    if (near_ && !fresh_)
-        list_neighbours(team, means, k);
+    model.measure = fresh_;
+    if (local_ && !fresh_)
+        look_around(team, means, k);
     model.clock = clock_.data();
     model.expiry = expiry_.data();
     model.groups = groups_;
@@ -247,12 +260,12 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
             thread.mass.zero();
             thread.touched.assign(k, 0);
         }
-        thread.radius.assign(near_ ? k : 0, 0.f);
+        thread.radius.assign(local_ ? k : 0, 0.f);
         thread.worker = {};
         thread.worker.sums = thread.sums.data();
         thread.worker.mass = thread.mass.data();
         thread.worker.touched = thread.touched.data();
-        thread.worker.radius = near_ ? thread.radius.data() : nullptr;
+        thread.worker.radius = local_ ? thread.radius.data() : nullptr;
         thread.worker.row = thread.row.data();
         thread.worker.scratch = thread.scratch.data();
     }
@@ -300,7 +313,7 @@ void Lloyd::weigh_groups(int64_t evaluated, int64_t pairs) {
 
 void Lloyd::collect(std::vector<Thread>& threads, int k) {
     for (Thread& thread : threads) {
-        for (int c = 0; near_ && c < k; ++c)
+        for (int c = 0; local_ && c < k; ++c)
             radius_[c] = std::max<double>(radius_[c], thread.radius[c]);
         if (!grid_)
             continue;

@@ -80,8 +80,8 @@ struct Comparison {
         norm = x[0] * x[0];
         for (int l = 1; l < d; ++l)
             norm = fma(x[l], x[l], norm);
-        const VF length = sqrt(norm) + model.reach;
-        error = length * length * model.error + 1e-36f;
+        // (|x| + reach)^2 <= 2 |x|^2 + 2 reach^2, without a root
+        error = (norm + model.reach * model.reach) * (2 * model.error) + 1e-36f;
     }
     COTERIE_INLINE VF distance_above(VF proposal) const {
         return sqrt(max(proposal + norm, VF{}) + error) * kUp;
@@ -125,7 +125,7 @@ void assign_all(const Rows& rows, const Model& model, const SumLayout& layout, R
                 Worker& worker, int64_t begin, int64_t end) {
     VF few[D > 0 ? (D + 3) / 4 * 4 : 1];
     VF* x = D > 0 ? few : reinterpret_cast<VF*>(worker.scratch); // (d padded,) columns
-    const Table clocks(model.clock, model.k);
+    const Table clocks(model.clock, model.k), expiries(model.expiry, model.k);
     for (int64_t first = begin; first < end; first += W) {
         const int count = end - first < W ? static_cast<int>(end - first) : W;
         const uint32_t live = count == W ? (1ull << W) - 1 : (1u << count) - 1;
@@ -136,7 +136,7 @@ void assign_all(const Rows& rows, const Model& model, const SumLayout& layout, R
         else
             std::memcpy(&labels, state.labels + first, count * 4);
         if (!model.brute && labels[0] >= 0 && whole) {
-            if (!bits(clocks[labels] >= load<VF>(state.deadline + first)))
+            if (!bits(expiries[labels] >= load<VF>(state.deadline + first)))
                 continue;
         }
         worker.evaluated += count;
@@ -164,8 +164,10 @@ void assign_all(const Rows& rows, const Model& model, const SumLayout& layout, R
         for (uint32_t changed = live & bits(out.label != labels); changed; changed &= changed - 1) {
             const int q = __builtin_ctz(changed);
             relabel<D>(rows, layout, state, worker, first + q, out.label[q]);
+            if (worker.radius)
+                widen(worker, out.label[q], out.reach[q]);
         }
-        if (worker.radius)
+        if (worker.radius && model.measure)
             for (int q = 0; q < count; ++q)
                 widen(worker, out.label[q], out.reach[q]);
     }

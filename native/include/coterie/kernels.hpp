@@ -44,6 +44,7 @@ struct Model {
     const float* clock = nullptr;  // (k,)
     const float* expiry = nullptr; // (k,) clock, or +inf to look at every row of a cluster again
     float cap = 1e30f;             // no slack is trusted beyond this
+    bool measure = false;          // radii of clusters are measured anew: look at every row met
 
     // Few columns: all means, and for each mean the list of those near it.
     const float* table = nullptr;             // (k, d + 1): |c|^2, -2 c

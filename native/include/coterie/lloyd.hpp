@@ -37,7 +37,8 @@ private:
     struct Thread;
     void forget(const double* means, int k);
     void advance_clocks(const double* means, int k);
-    void list_neighbours(Team& team, const double* means, int k);
+    void look_around(Team& team, const double* means, int k);
+    void list_neighbours(int a, std::vector<std::pair<float, int32_t>>& near);
     void plan_groups(int k);
     void weigh_groups(int64_t evaluated, int64_t pairs);
     void collect(std::vector<Thread>& threads, int k);
@@ -62,8 +63,8 @@ private:
     Buffer<int64_t> sums_, masses_;
     std::vector<Thread> threads_;
 
-    // Few columns, many means.
-    bool near_ = false;
+    // Rows in lanes: clocks that follow only neighbouring means, and lists of these if many.
+    bool local_ = false, near_ = false;
     float cap_ = 1e30f;
     std::vector<double> radius_, growth_;
     std::vector<uint8_t> refresh_;
