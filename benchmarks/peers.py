@@ -91,6 +91,7 @@ class Coterie(Contender):
             max_iter=max_iter,
             tol=0.0,
             algorithm=self.algorithm,
+            empty_clusters="relocate",  # the peers' rule: ours would keep them where they are
             n_jobs=threads,
         )
         return _fitted(model, x)

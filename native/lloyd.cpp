@@ -20,12 +20,13 @@ float advance(float clock, double drift) {
 
 } // namespace
 
-struct Lloyd::Thread {
+// Buffers begin on cache lines of their own: threads that write must not share one.
+struct alignas(64) Lloyd::Thread {
     Buffer<int64_t> sums, mass;
     Buffer<double> row;
     Buffer<char> scratch;
-    std::vector<float> radius;
-    std::vector<uint8_t> touched;
+    Buffer<float> radius;
+    Buffer<uint8_t> touched;
     Worker worker;
 };
 
@@ -258,9 +259,11 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
             thread.sums.zero();
             thread.mass.resize(k * mass_levels);
             thread.mass.zero();
-            thread.touched.assign(k, 0);
+            thread.touched.resize(k);
+            thread.touched.zero();
         }
-        thread.radius.assign(local_ ? k : 0, 0.f);
+        thread.radius.resize(k);
+        thread.radius.zero();
         thread.worker = {};
         thread.worker.sums = thread.sums.data();
         thread.worker.mass = thread.mass.data();

@@ -140,17 +140,20 @@ namespace {
 // Sums of one thread. A column below 2^top, times 2^(60 - top), is an integer of 60 bits for all
 // but its smallest values, and integers are cheaper to square exactly than float64 values.
 struct Tally {
-    static constexpr int kRows = 128;      // squares of 120 bits: as many fit into 128 bits
-    std::vector<double> scale;             // (d,)
-    std::vector<__int128> sum;             // (d,) integers
-    std::vector<unsigned __int128> square; // (d,) of the last rows
-    std::vector<int64_t> limbs;            // (levels, d) sums of the values that are no integers
+    static constexpr int kRows = 128; // squares of 120 bits: as many fit into 128 bits
+    Buffer<double> scale;             // (d,)
+    Buffer<__int128> sum;             // (d,) integers
+    Buffer<unsigned __int128> square; // (d,) of the last rows
+    Buffer<int64_t> limbs;            // (levels, d) sums of the values that are no integers
     WideSum squares;
     int rows = 0;
 
     explicit Tally(const Grid& grid)
         : scale(grid.columns), sum(grid.columns), square(grid.columns),
           limbs(static_cast<size_t>(grid.levels) * grid.columns) {
+        sum.zero();
+        square.zero();
+        limbs.zero();
         for (int l = 0; l < grid.columns; ++l)
             scale[l] = std::ldexp(1.0, 60 - grid.top[l]);
     }
@@ -244,7 +247,9 @@ WideSum wide_squares(Team& team, const Rows& rows) {
 } // namespace
 
 WideSum moments(Team& team, const Rows& rows, const Grid& grid, int64_t* sums) {
-    std::vector<Tally> parts(team.size(), Tally(grid));
+    std::vector<Tally> parts;
+    for (int t = 0; t < team.size(); ++t)
+        parts.emplace_back(grid);
     team.for_chunks(rows.n, chunk_of(rows), [&](int t, int64_t begin, int64_t end) {
         switch (rows.kind) {
         case Kind::float64:
