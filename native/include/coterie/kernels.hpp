@@ -113,7 +113,7 @@ struct Kernels {
     // out: (end - begin, k) squared distances by the definition.
     void (*distances)(const Rows&, const Model&, Worker&, int64_t begin, int64_t end, double* out);
 
-    // Exact sums of (w) x and (w) x^2 by column, added to two grids; row: (6, padded) scratch.
+    // Exact sums of w x and w x^2 by column, added to two grids; row: (6, padded) scratch.
     void (*moments)(const Rows&, const Grid& grid, const Grid& squares, int64_t begin, int64_t end,
                     double* row, int64_t* out_sums, int64_t* out_squares);
 

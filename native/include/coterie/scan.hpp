@@ -8,6 +8,9 @@
 
 namespace coterie {
 
+// Rows per chunk of a pass that does little with each value.
+inline int64_t chunk_of(const Rows& rows) { return rows.d < 4096 ? (1 << 16) / (rows.d + 1) : 16; }
+
 struct Scan {
     Ranges ranges;
     std::vector<double> smallest; // (d,) smallest magnitude that is not zero, +inf if none

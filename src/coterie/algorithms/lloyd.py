@@ -200,5 +200,6 @@ class Lloyd:
 
 def unit_rows(rows: Floats, fallback: Floats) -> Floats:
     """Rows scaled to length one; a row of length zero has no direction and keeps its fallback."""
-    lengths = np.sqrt((rows**2).sum(axis=1, keepdims=True))
+    # Squares are added column by column: the same bits with every build of NumPy.
+    lengths = np.sqrt(np.cumsum(rows**2, axis=1)[:, -1:])
     return np.where(lengths > 0, rows / np.where(lengths > 0, lengths, 1), fallback)
