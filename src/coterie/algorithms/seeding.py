@@ -93,7 +93,9 @@ class Field:
             self.engine.reduce(seed_steps.refine, np.array(seeds))
             self.coarse = False
             spread = self.engine.reduce(seed_steps.approach, None, self.shift)
-        elif spread.largest == 0 or self._shift_for(spread.largest) <= self.shift + 10:
+        elif spread.largest == 0 or (
+            self._shift_for(spread.largest) <= self.shift + 10 and spread.units.any()
+        ):
             self.spread = spread
             return
         # Much nearer than before, or measured anew: units must become finer to keep their bits.
