@@ -1,172 +1,18 @@
-"""The definition in plain NumPy, slow and readable: what every kernel, engine, thread count and
-instruction set must give, bit for bit.
-
-`k_means` is Algorithm 2 of the paper, line by line. The paper's words are kept: data points x,
-cluster means m, assignments y, activity indicators b. Sums are taken over integers, so a mean is
-the exact ratio and an error the exact sum, each rounded once.
-
-The seedings follow `coterie.algorithms.seeding` without its shortcuts: all distinct points stand
-in the order of their hashes, and a draw walks along them.
+"""Initial means: `coterie.algorithms.seeding` without its shortcuts. All distinct points stand in
+the order of their hashes, and a draw walks along them.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.intp]
-Numbers = NDArray[np.object_]  # of Python integers
-Words = NDArray[np.uint64]
-
-# --- exact arithmetic ---------------------------------------------------------------------------
-
-
-def integers(values: Floats) -> tuple[Numbers, int]:
-    """Integers and one exponent e with ``values == integers * 2**e``, exactly."""
-    fraction, exponent = np.frexp(values)
-    whole = np.ldexp(fraction, 53).astype(np.int64).astype(object)
-    lowest = int(np.min(exponent, initial=0, where=values != 0))
-    shift = np.where(values != 0, exponent - lowest, 0).astype(object)
-    return whole << shift, lowest - 53
-
-
-def scaled(whole: int, exponent: int) -> Fraction:
-    """``whole * 2**exponent``."""
-    return Fraction(whole) * Fraction(2) ** exponent
-
-
-def rounded(numerator: int, denominator: int, exponent: int) -> float:
-    """The float64 nearest to ``numerator / denominator * 2**exponent``: Python divides integers
-    of any length and rounds once."""
-    if exponent >= 0:
-        return (numerator << exponent) / denominator
-    return numerator / (denominator << -exponent)
-
-
-def exact_mean(values: Floats, weights: Floats) -> Floats:
-    """(sum of w x) / (sum of w) for each column, the exact ratio rounded once.
-
-    values : (n, d); weights : (n,) positive
-    """
-    x, e = integers(values)
-    w, _ = integers(weights)  # the exponent of the weights cancels
-    mass = int(w.sum())
-    sums = (w[:, np.newaxis] * x).sum(axis=0)
-    return np.array([rounded(s, mass, e) for s in sums])
-
-
-def exact_squares(X: Floats, weights: Floats, means: Floats, y: Labels) -> Fraction:
-    """Sum of w |x - m_y|^2 over all points."""
-    n = len(X)
-    both, e = integers(np.concatenate([X, means]))
-    w, weight_exponent = integers(weights)
-    difference = both[:n] - both[n:][y]
-    total = (w * (difference * difference).sum(axis=1)).sum()
-    return scaled(int(total), 2 * e + weight_exponent)
-
-
-def exact_mean_variance(X: Floats, weights: Floats | None = None) -> float:
-    """The variance of a column about its exact mean, averaged over the columns."""
-    x, e = integers(X)
-    w, _ = integers(np.ones(len(X)) if weights is None else weights)
-    mass = int(w.sum())
-    sums = (w[:, np.newaxis] * x).sum(axis=0)
-    # x - sum / mass, times mass: still an integer.
-    difference = mass * x - sums
-    total = int((w * (difference * difference).sum(axis=1)).sum())
-    return rounded(total, mass**3 * X.shape[1], 2 * e)
-
-
-# --- Algorithm 2 --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a run of k-means gives."""
-
-    means: Floats  # (k, d)
-    labels: Labels  # (n,)
-    active: NDArray[np.bool_]  # (k,)
-    inertia: float
-    clustering_error: float
-    n_iter: int
-    errors: tuple[float, ...]  # clustering error after each iteration
-
-
-def squared_distances(X: Floats, means: Floats) -> Floats:
-    """(n, k): sum over columns, in order, of (x - m)^2, multiplied and then added in float64."""
-    s = np.zeros((len(X), len(means)))
-    for column in range(X.shape[1]):
-        e = X[:, column, np.newaxis] - means[np.newaxis, :, column]
-        s += e * e
-    return s
-
-
-def nearest(X: Floats, means: Floats) -> Labels:
-    """y(i) = min argmin_c |x(i) - m(c)|: `argmin` gives the lowest index among equals."""
-    y: Labels = np.argmin(squared_distances(X, means), axis=1)
-    return y
-
-
-def updated_means(
-    X: Floats, weights: Floats, y: Labels, active: NDArray[np.bool_], means: Floats
-) -> Floats:
-    """m(c) = mean of the points with y(i) = c, for all c with b(c) = 1; the others stay."""
-    new = means.copy()
-    for c in np.flatnonzero(active):
-        new[c] = exact_mean(X[y == c], weights[y == c])
-    return new
-
-
-def k_means(
-    X: NDArray[Any],
-    means: Floats,
-    weights: Floats | None = None,
-    *,
-    max_iter: int | None = None,
-    tol: float = 0.0,
-    rel_tol: float = 0.0,
-) -> Answer:
-    """Algorithm 2 from the given means; the rules for stopping early are ours and off at first."""
-    x = np.asarray(X, dtype=np.float64)
-    w = np.ones(len(x)) if weights is None else weights
-    mass = exact_squares(np.ones((len(x), 1)), w, np.zeros((1, 1)), np.zeros(len(x), dtype=np.intp))
-    m = np.array(means, dtype=np.float64)
-    threshold = tol * exact_mean_variance(x, w) if tol > 0 else 0.0
-    errors: list[float] = []
-    previous: Labels | None = None
-    # 1: repeat
-    while True:
-        # 2: update cluster assignments, the lowest index among equals
-        y = nearest(x, m)
-        # 3: update activity indicators
-        b = np.bincount(y, minlength=len(m)) > 0
-        # 4: update the means of active clusters
-        new = updated_means(x, w, y, b, m)
-        errors.append(float(exact_squares(x, w, new, y) / mass))
-        # 5: until cluster assignments do not change (and so step 4 changed no mean)
-        if previous is not None and np.array_equal(y, previous):
-            break
-        move = float(np.cumsum((new - m).ravel() ** 2)[-1])
-        m, previous = new, y
-        if (
-            (tol > 0 and move <= threshold)
-            or (rel_tol > 0 and len(errors) > 1 and errors[-2] - errors[-1] < rel_tol * errors[-2])
-            or (max_iter is not None and len(errors) >= max_iter)
-        ):
-            # Stopped early: the assignments of the means that are returned.
-            y = nearest(x, m)
-            b = np.bincount(y, minlength=len(m)) > 0
-            break
-    squares = exact_squares(x, w, m, y)
-    return Answer(m, y, b, float(squares), float(squares / mass), len(errors), tuple(errors))
-
+from coterie.kernels.reference.arithmetic import Floats, Numbers
+from coterie.kernels.reference.lloyd import k_means, nearest
 
 # --- random words -------------------------------------------------------------------------------
 

@@ -1,0 +1,41 @@
+"""The definition in plain NumPy, slow and readable: what every kernel, engine, thread count and
+instruction set must give. One file per method, to be read beside the paper."""
+
+from coterie.kernels.reference.arithmetic import exact_mean_variance, exact_squares
+from coterie.kernels.reference.lloyd import (
+    Answer,
+    k_means,
+    nearest,
+    squared_distances,
+    updated_means,
+)
+from coterie.kernels.reference.seeding import (
+    Field,
+    distinct_points,
+    hash_row,
+    kmeans_parallel,
+    kmeans_plusplus,
+    mix,
+    principal,
+    random_points,
+    word,
+)
+
+__all__ = [
+    "Answer",
+    "Field",
+    "distinct_points",
+    "exact_mean_variance",
+    "exact_squares",
+    "hash_row",
+    "k_means",
+    "kmeans_parallel",
+    "kmeans_plusplus",
+    "mix",
+    "nearest",
+    "principal",
+    "random_points",
+    "squared_distances",
+    "updated_means",
+    "word",
+]
