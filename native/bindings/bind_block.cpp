@@ -70,6 +70,16 @@ struct SeedingWork {
     int d() const { return nb::cast<Block&>(block).rows.d; }
 };
 
+void check_buckets(const Input<int32_t, 1>& buckets) {
+    for (size_t q = 0; q < buckets.shape(0); ++q)
+        if (const int32_t bucket = buckets.data()[q]; bucket < 0 || bucket >= coterie::kBuckets) {
+            const std::string message =
+                "bucket " + std::to_string(bucket) + " is out of range: expected 0 to " +
+                std::to_string(coterie::kBuckets - 1) + ", the leading bits of a row's hash";
+            throw nb::index_error(message.c_str());
+        }
+}
+
 using Holdings = std::tuple<Output<uint64_t>, Output<int64_t>, Output<double>>;
 
 // (hashes, units, rows as float64 values)
@@ -351,6 +361,7 @@ void bind_seeding(nb::module_& m) {
             "holdings",
             [](SeedingWork& w, Input<int32_t, 1> buckets, int shift) {
                 coterie::Team& team = w.team();
+                check_buckets(buckets);
                 std::vector<coterie::Holding> found;
                 {
                     nb::gil_scoped_release release;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -85,6 +86,22 @@ def test_points_that_float32_cannot_tell_apart():
                 seeds("k-means++", X, 8, seed, weights),
                 reference.kmeans_plusplus(X, 8, seed, weights),
             )
+
+
+def test_units_that_all_round_to_zero_are_counted_finer():
+    # So much weight leaves 9 bits to a distance: with seeds at 0 and 1, that of 0.04 is no unit.
+    n, values = 1_050_000, np.array([[0.0], [0.04], [1.0]], dtype=np.float32)
+    X, w = np.zeros((n, 1), dtype=np.float32), np.full(n, 2.0**31 - 1)
+    X[:2] = values[1:]
+    np.testing.assert_array_equal(np.sort(seeds("k-means++", X, 3, 0, w), axis=0), values)
+
+    distinct = reference.distinct_points(values)
+    copies = np.array([(n if h == reference.hash_row(np.zeros(1)) else 1) for h in distinct.hashes])
+    field = reference.Field(replace(distinct, copies=copies.astype(object) * (2**31 - 1)))
+    assert field.bits == 9
+    field.add([values[0].astype(float)])
+    field.add([values[0].astype(float), values[2].astype(float)])
+    assert field.units(field.near, field.shift).sum() > 0
 
 
 @given(cases(max_n=60), st.integers(0, 2**64 - 1))

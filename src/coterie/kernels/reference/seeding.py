@@ -135,7 +135,7 @@ class Field:
             self.coarse = False
             self.near = np.min([self.distances(seed) for seed in seeds], axis=0)
             largest = float(self.near.max())
-        elif self.shift_for(largest) <= self.shift + 10:
+        elif self.shift_for(largest) <= self.shift + 10 and self.units(self.near, self.shift).any():
             return
         if largest > 0:
             self.shift = self.shift_for(largest)
