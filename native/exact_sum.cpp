@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 
 namespace coterie {
 
@@ -28,6 +29,10 @@ void split_double(double value, int64_t& mantissa, int& exponent) {
 }
 
 void WideSum::add(__int128 value, int exponent) {
+    if (value == 0)
+        return; // zero is zero at any exponent
+    if (exponent < kLowest || exponent > kLowest + 32 * (kWords - 5))
+        throw std::range_error("a term of an exact sum lies beyond products of float64 values");
     const bool negative = value < 0;
     uint128 rest = negative ? -static_cast<uint128>(value) : static_cast<uint128>(value);
     const int offset = exponent - kLowest;

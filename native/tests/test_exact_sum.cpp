@@ -4,6 +4,7 @@
 #include <cfloat>
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 
 #include "check.hpp"
 
@@ -132,6 +133,31 @@ void products() {
     }
 }
 
+void the_range_of_wide_sums() {
+    // The smallest product w x^2 and the largest, and zero wherever it comes from.
+    WideSum sum;
+    sum.add(0, WideSum::kLowest - 1000);
+    sum.add(0, 100000);
+    for (uint32_t digit : sum.integer())
+        CHECK(digit == 0);
+    const __int128 large = static_cast<__int128>(1) << 126;
+    for (int exponent : {3 * -1074, 3 * 971 + 33}) {
+        sum.add(large, exponent);
+        sum.add(-large, exponent);
+    }
+    for (uint32_t digit : sum.integer())
+        CHECK(digit == 0);
+    for (int exponent : {WideSum::kLowest - 1, WideSum::kLowest + 32 * WideSum::kWords}) {
+        bool refused = false;
+        try {
+            sum.add(1, exponent);
+        } catch (const std::range_error&) {
+            refused = true;
+        }
+        CHECK(refused);
+    }
+}
+
 void split_values() {
     for (double value : {1.0, -1.0, 1.0 / 3.0, DBL_MAX, DBL_MIN, kSubnormal, -1e-310, 0.0}) {
         int64_t mantissa;
@@ -173,6 +199,22 @@ void saving() {
     WideSum out;
     coterie::add_saving(&sums, grid, &mass, 1, 30, 1, &mean, out);
     CHECK(value_of(out, 0) == 9);
+
+    // The smallest mean with weights that are small as well: none, and one unit.
+    const double tiny = kSubnormal;
+    const int64_t nothing = 0, something = 1;
+    WideSum empty, unit;
+    coterie::add_saving(&nothing, grid, &nothing, 1, -400, 1, &tiny, empty);
+    for (uint32_t digit : empty.integer())
+        CHECK(digit == 0);
+    coterie::add_saving(&nothing, grid, &something, 1, -400, 1, &tiny, unit);
+    const int place = 2 * -1074 - 430 - WideSum::kLowest; // -2^place
+    const std::vector<uint32_t> digits = unit.integer();
+    for (size_t w = 0; w < digits.size(); ++w) {
+        const int word = static_cast<int>(w);
+        const uint32_t at = -(1u << place % 32);
+        CHECK(digits[w] == (word < place / 32 ? 0u : word == place / 32 ? at : 0xffffffffu));
+    }
 }
 
 } // namespace
@@ -183,6 +225,7 @@ void test_exact_sum() {
     ratios_of_random_integers();
     wide_sums();
     products();
+    the_range_of_wide_sums();
     split_values();
     means();
     saving();

@@ -25,13 +25,13 @@ struct Grid {
     size_t size() const { return static_cast<size_t>(levels) * padded; }
 };
 
-// A sum of integers times powers of two over the whole range of products of float64 values.
+// A sum of integers times powers of two over the whole range of products w x^2 of float64 values.
 class WideSum {
 public:
-    static constexpr int kWords = 160;    // digits of 32 bits
-    static constexpr int kLowest = -2560; // exponent of the lowest digit
-    void add(__int128 value, int exponent);
-    void add_product(double a, double b); // a * b, exactly
+    static constexpr int kWords = 208;      // digits of 32 bits, up to 2^3424
+    static constexpr int kLowest = -3232;   // exponent of the lowest digit, below 3 * -1074
+    void add(__int128 value, int exponent); // std::range_error beyond these
+    void add_product(double a, double b);   // a * b, exactly
     void merge(const WideSum& other);
     // The sum divided by 2^kLowest, as a little-endian two's complement integer.
     std::vector<uint32_t> integer() const;

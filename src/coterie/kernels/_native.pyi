@@ -31,7 +31,7 @@ def means_from_sums(sums: Annotated[NDArray[numpy.int64], dict(shape=(None, None
 def saving(sums: Annotated[NDArray[numpy.int64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], top: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], mass: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], mass_top: int, means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> bytes:
     """Bytes of the exact sum of 2 m S - W m^2 over clusters and columns."""
 
-WIDE_LOWEST_EXPONENT: int = -2560
+WIDE_LOWEST_EXPONENT: int = -3232
 
 class Block:
     """Rows of one array, and the team that works on them."""
