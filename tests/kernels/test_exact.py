@@ -140,6 +140,21 @@ def test_cancellation_leaves_the_small_value():
     assert found[0] == float((Fraction(SUBNORMAL) + Fraction(1e-300)) / 4)
 
 
+@pytest.mark.parametrize("largest", [1e290, -3e292])
+@pytest.mark.parametrize("smallest", [SUBNORMAL, 2.0**-1060, 2.0**-1022, 1e-300])
+def test_the_widest_columns_there_are(largest, smallest):
+    X = np.array([[largest], [smallest]])
+    check_moments(X, None)
+    assert single_cluster_mean(X)[0][0] == largest / 2
+
+
+@pytest.mark.parametrize(("X", "w"), [(1e300, 1e10), (1e307, 2.0), (1e200, 1e200)])
+def test_values_too_large_to_be_summed_are_an_error(X, w):
+    engine = MemoryEngine(np.array([[X], [1.0]]), np.array([w, 1.0]))
+    with pytest.raises(ValueError, match=r"expected products .* below 2\*\*1001 .* Rescale X"):
+        survey(engine)
+
+
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 6, 7])
 def test_means_of_subnormal_values_round_to_even(count):
     X = np.array([[SUBNORMAL]] * (count - 1) + [[0.0]])

@@ -18,7 +18,8 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 SMALLEST_EXPONENT = -1074  # of a float64
-SMALLEST_TOP, LARGEST_TOP = -900, 990  # within, no constant over- or underflows
+SMALLEST_TOP, LARGEST_TOP = -900, 972  # within, no rounding constant over- or underflows
+FINITE_TOP = 1001  # the largest top of all: beyond, the constant of the first limb is infinite
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,19 @@ class Grid:
     def covering(cls, top: Integers, lowest_bit: Integers) -> Grid:
         """The grid for columns with values below ``2**top`` that are multiples of ``2**lowest``."""
         top = np.maximum(top, SMALLEST_TOP)
+        lowest_bit = np.maximum(lowest_bit, SMALLEST_EXPONENT)  # no float64 has a bit below
         levels = max(1, int(np.max((top - 30 - lowest_bit + 31) // 32, initial=0)) + 1)
         # Units below the smallest float64 would need a rounding constant that does not exist.
         floor = SMALLEST_EXPONENT + 30 + 32 * (levels - 1)
-        return cls(np.maximum(top, floor).astype(np.int32), levels)
+        raised = np.maximum(top, floor)
+        if np.any(raised > FINITE_TOP):
+            raise ValueError(
+                "values are too large for exact sums: expected products of X and sample_weight "
+                f"below 2**{FINITE_TOP} (2**{LARGEST_TOP} beside subnormal values), got up to "
+                f"2**{int(top.max())}. Rescale X, for example with StandardScaler, or "
+                "sample_weight."
+            )
+        return cls(raised.astype(np.int32), levels)
 
     def exponent(self, column: int, level: int) -> int:
         return int(self.top[column]) - 30 - 32 * level
