@@ -103,6 +103,20 @@ def errors_of(run: Run) -> tuple[float, ...]:
     return tuple(step.error for step in run.history)
 
 
+def rounding(case: Case, errors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How much more than each error the next may be.
+
+    In exact arithmetic the error falls with every update. Two roundings allow for a little more:
+    - a distance of float64 has d + 2 of them, so of two means that are equally far but for that
+      much, a point may get the farther one;
+    - a mean that is off by half an ulp of its own adds the square of that, which only shows where
+      points of a cluster agree in all but their last bits.
+    """
+    largest = np.abs(case.dense).max(axis=0) + np.abs(case.means).max(axis=0)
+    slack = (case.X.shape[1] + 3) * np.spacing(errors[:-1])
+    return np.asarray(slack + np.square(largest * 2.0**-53).sum())
+
+
 DATA = (
     "normal",
     "lattice",

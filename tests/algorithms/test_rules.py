@@ -17,6 +17,7 @@ from strategies import (
     errors_of,
     fit,
     make_case,
+    rounding,
     thorough,
 )
 
@@ -39,13 +40,44 @@ def assert_consistent(run, case):
 
 
 @given(cases(max_n=60))
-@thorough(300)
-def test_relocation_gives_labels_and_error_of_its_means(case):
+@thorough(600)
+def test_relocation_is_that_of_the_definition(case):
     run = fit(case, Rules(relocate=True, max_iter=50))
+    assert_same(run, definition(case, relocate=True, max_iter=50))
     assert_consistent(run, case)
-    assert errors_of(run)[-1] >= run.clustering_error
     other = fit(case, Rules(relocate=True, max_iter=50), n_threads=3, block_rows=7)
     assert_same(other, run)
+    assert [step.moved for step in other.history] == [step.moved for step in run.history]
+
+
+@given(cases(max_n=60, weights=("none", "whole", "float", "tiny", "huge", "equal")))
+@thorough(600)
+def test_relocation_never_raises_the_error_and_leaves_no_cluster_empty(case):
+    run = fit(case, Rules(relocate=True))
+    assert run.stopped == "no assignment changed"
+    assert run.history[-1].moved == 0
+    errors = np.array([*errors_of(run), run.clustering_error])
+    assert np.all(errors[1:] <= errors[:-1] + rounding(case, errors))
+    distinct = len(np.unique(case.dense + 0.0, axis=0))
+    assert run.active.sum() == min(len(case.means), distinct)
+
+
+@pytest.mark.parametrize(
+    ("X", "means"),
+    [
+        # The error of the second iteration once was that of old sums with relocated means.
+        ([9, 4, 6, 8, 4, 10, 10, 0, 10], [2.34, -1.45, 7.46, 2.84, 12.3]),
+        # The run once ended with a cluster still empty.
+        ([4, 9, 3, 0, 0], [7.867346035550538, 4.106047397864598, 1.41970111, 1.78441606]),
+    ],
+)
+def test_relocation_where_it_once_went_wrong(X, means):
+    case = Case(np.array(X, dtype=float)[:, np.newaxis], np.array(means)[:, np.newaxis])
+    run = fit(case, Rules(relocate=True))
+    assert run.active.all()
+    assert list(errors_of(run)) == sorted(errors_of(run), reverse=True)
+    assert errors_of(run)[-1] == run.clustering_error
+    assert_same(run, definition(case, relocate=True))
 
 
 def test_relocation_fills_an_empty_cluster():

@@ -31,7 +31,7 @@ from strategies import (
 from coterie.algorithms.lloyd import Rules, lloyd
 from coterie.algorithms.survey import survey
 from coterie.engines.memory import MemoryEngine
-from coterie.kernels import _native, reference
+from coterie.kernels import _native, reference, steps
 
 BLOCKS = (1, 7, 512, None)
 ALGORITHMS = ("auto", "brute", "bounds")
@@ -91,16 +91,63 @@ def test_a_lost_cache_changes_nothing():
     engine = MemoryEngine(case.X, block_rows=100)
 
     def lose(iteration, record, means):
-        # All rows of the block count as moved then, so there may be one more iteration.
         if iteration < 4:
             engine.blocks[iteration].cache.clear()
         return False
 
     run = lloyd(engine, survey(engine), case.means, Rules(), lose)
-    expected = fit(case)
-    np.testing.assert_array_equal(run.labels, expected.labels)
-    np.testing.assert_array_equal(run.means, expected.means)
-    assert run.inertia == expected.inertia
+    assert_same_history(run, fit(case))
+
+
+class ForgetfulEngine(MemoryEngine):
+    """Every block comes to every step without its cache."""
+
+    def reduce(self, step, *model):
+        self.forget()
+        return super().reduce(step, *model)
+
+    def gather(self, step, *model):
+        self.forget()
+        return super().gather(step, *model)
+
+    def forget(self):
+        for block in self.blocks:
+            block.cache.clear()
+
+
+def assert_same_history(run, expected):
+    assert_same(run, expected)
+    assert [step.moved for step in run.history] == [step.moved for step in expected.history]
+    if expected.trace is not None:
+        for frame, other in zip(run.trace, expected.trace, strict=True):
+            np.testing.assert_array_equal(frame.rows, other.rows)
+            np.testing.assert_array_equal(frame.labels, other.labels)
+
+
+@given(cases(max_n=40), st.sampled_from([None, 7]), st.booleans(), st.booleans())
+@thorough(200)
+def test_an_engine_without_memory_gives_the_same_run(case, block_rows, relocate, trace):
+    rules = Rules(relocate=relocate, trace=trace)
+    engine = ForgetfulEngine(case.X, case.weights, block_rows=block_rows)
+    run = lloyd(engine, survey(engine), case.means, rules)
+    assert_same_history(run, fit(case, rules))
+    assert_same(run, definition(case, relocate=relocate))
+
+
+@pytest.mark.parametrize("again", ["the same step", "an older one"])
+def test_a_step_made_twice_counts_the_same(again):
+    case = make_case(np.random.default_rng(5), 300, 3, 8, "blobs")
+    engine = MemoryEngine(case.X)
+    known, run = survey(engine), object()
+    first, second = case.means, case.means + 0.5
+    step = (steps.assign, known, second, run, "auto", first)
+    engine.reduce(steps.assign, known, first, run, "auto")
+    once = engine.reduce(*step)
+    if again == "an older one":
+        engine.reduce(steps.assign, known, first + 3.0, run, "auto", second)
+    twice = engine.reduce(*step)
+    assert once.moved == twice.moved > 0
+    np.testing.assert_array_equal(once.sums, twice.sums)
 
 
 STATUS = Path("/proc/self/status")

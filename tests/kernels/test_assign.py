@@ -40,7 +40,8 @@ class Stepper:
 
     def step(self, means: Floats) -> NDArray[np.int32]:
         self.moved, self.evaluated, self.settled = self.block.cache["lloyd"].step(means)
-        return steps.labels(self.block)
+        found: NDArray[np.int32] = self.block.cache["labels"]
+        return found
 
     def updated(self, means: Floats) -> Floats:
         sums, mass = self.block.cache["lloyd"].totals()
@@ -221,8 +222,7 @@ def test_farthest_rows_come_first_and_the_lower_row_among_equals():
     case = make_case(np.random.default_rng(4), 90, 2, 3, "lattice")
     for block_rows in (None, 7):
         engine = MemoryEngine(case.X, block_rows=block_rows, n_threads=3)
-        engine.reduce(steps.assign, survey(engine), case.means, object(), "auto")
-        far = engine.reduce(steps.farthest, case.means, 12).points
+        far = engine.reduce(steps.farthest, survey(engine), case.means, object(), 12).points
         s = reference.squared_distances(case.X, case.means).min(axis=1)
         expected = np.lexsort((np.arange(90), -s))[:12]
         assert [point.row for point in far] == expected.tolist()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.algorithms.relocation import Relocation, empty_clusters, moved, relocated
 from coterie.algorithms.results import Floats, Frame, Iteration, Run
 from coterie.engines.protocol import Engine
 from coterie.kernels import exact, steps
@@ -18,6 +18,7 @@ from coterie.kernels.exact import COUNTING
 from coterie.kernels.steps import Assignment, Survey
 
 UNCHANGED = "no assignment changed"
+CALLBACK = "the callback asked to stop"
 
 
 @dataclass(frozen=True)
@@ -48,32 +49,34 @@ def lloyd(
     """Run k-means from the given initial means."""
     run = Lloyd(engine, survey, means, rules)
     started = time.perf_counter()
-    stopped = UNCHANGED
+    stop = ""
     try:
-        for iteration in count(1):
+        while not stop:
             # 1. Update cluster assignments: the nearest mean, the lowest index among equals.
             assignment = run.assign()
-            if assignment.moved == 0 and iteration > 1:
-                run.record(assignment, run.means)
-                if observe is not None:
-                    observe(iteration, run.history[-1], run.means)
-                break
             # 2., 3. Update activity indicators, and the means of the active clusters.
-            means = run.updated_means(assignment)
-            run.record(assignment, means)
-            if stop := run.reason_to_stop(iteration, means):
-                stopped = stop
-            run.means = means
-            if observe is not None and observe(iteration, run.history[-1], means):
-                stopped = "the callback asked to stop"
-            if stopped != UNCHANGED:
-                break
+            update = run.update(assignment)
+            run.record(update)
+            # Until no assignment changes, or another rule holds.
+            stop = run.reason_to_stop(update)
+            run.means = update.means
+            if observe is not None:
+                asked = observe(len(run.history), run.history[-1], run.means)
+                stop = CALLBACK if asked and stop != UNCHANGED else stop
     except KeyboardInterrupt:
         if not rules.keep_on_interrupt or not run.history:
             raise
-        stopped = "interrupted"
-        run.token = object()  # what the interrupted step left behind cannot be used
-    return run.finish(stopped, time.perf_counter() - started)
+        stop = "interrupted"
+    return run.finish(stop, time.perf_counter() - started)
+
+
+@dataclass(frozen=True)
+class Update:
+    """What steps 2 and 3 made of an assignment."""
+
+    assignment: Assignment  # the means are those of its sums
+    means: Floats
+    moved: int  # points that changed cluster
 
 
 class Lloyd:
@@ -85,49 +88,53 @@ class Lloyd:
         self.mass_grid = survey.mass_grid or COUNTING
         self.history: list[Iteration] = []
         self.frames: list[Frame] = []
-        self.token = object()  # names this run's caches
-        self.active = np.zeros(len(means), dtype=bool)
+        self._token = object()  # names this run's caches
         self._clock = time.perf_counter()
         self._labels: NDArray[np.int32] | None = None
         self._last: Assignment
+        self._before: Floats | None = None  # the means of the last assignment but one
+        self._assigned: Floats | None = None  # those of the last
+        self._relocation = Relocation()  # of the last update
         self._tol = rules.tol * survey.moments.mean_variance if rules.tol > 0 else 0.0
 
     def assign(self) -> Assignment:
         self._last = self.engine.reduce(
-            steps.assign, self.survey, self.means, self.token, self.rules.algorithm
+            steps.assign,
+            self.survey,
+            self.means,
+            self._token,
+            self.rules.algorithm,
+            self._assigned,
         )
+        self._before, self._assigned = self._assigned, self.means
         if self.rules.trace:
             self._add_frame()
         return self._last
 
-    def updated_means(self, assignment: Assignment) -> Floats:
-        """The mean of every active cluster; an inactive one keeps its mean, or is relocated."""
-        self.active = self._active(assignment)
-        if self.rules.relocate and not self.active.all():
-            assignment = self._relocated(assignment)
+    def update(self, assignment: Assignment) -> Update:
+        """The mean of every active cluster; an inactive one keeps its mean, or gets a point."""
+        relocation = Relocation()
+        means = self._means_of(assignment)
+        if self.rules.relocate and not assignment.active.all():
+            count = len(empty_clusters(assignment))
+            far = self.engine.reduce(steps.farthest, self.survey, self.means, self._token, count)
+            other, gone = relocated(assignment, far, self.survey)
+            others = self._means_of(other)
+            if self.sum_of_squares(other, others) < self.sum_of_squares(assignment, means):
+                assignment, means, relocation = other, others, gone
+        changed = assignment.moved
+        if self._before is not None:
+            changed = moved(changed, self._relocation, relocation, self._before, self.means)
+        self._relocation = relocation
+        return Update(assignment, means, changed)
+
+    def _means_of(self, assignment: Assignment) -> Floats:
         means = exact.exact_means(
             assignment.sums, self.survey.grid, assignment.mass, self.mass_grid, self.means
         )
-        return unit_rows(means, self.means) if self.rules.unit_length else means
-
-    def _active(self, assignment: Assignment) -> NDArray[np.bool_]:
-        # Weights are positive, and so is the leading nonzero limb of a positive sum.
-        return np.asarray(assignment.mass.any(axis=1))
-
-    def _relocated(self, assignment: Assignment) -> Assignment:
-        """Each empty cluster gets one of the points farthest from their means."""
-        empty = np.flatnonzero(~self.active)
-        far = self.engine.reduce(steps.farthest, self.means, len(empty))
-        sums, mass = assignment.sums.copy(), assignment.mass.copy()
-        for c, point in zip(empty, far.points, strict=False):
-            if point.distance == 0:
-                break  # every point lies on its mean: nothing is gained by moving
-            one = steps.single_row(self.survey, point.value, point.weight)
-            sums[point.label] -= one.sums[0]
-            mass[point.label] -= one.mass[0]
-            sums[c] += one.sums[0]
-            mass[c] += one.mass[0]
-        return replace(assignment, sums=sums, mass=mass)
+        if self.rules.unit_length:
+            means = np.where(assignment.active[:, np.newaxis], unit_rows(means, self.means), means)
+        return means
 
     def sum_of_squares(self, assignment: Assignment, means: Floats) -> Fraction:
         """Sum of w |x - m|^2 over the points, exactly, from the sums alone."""
@@ -135,23 +142,27 @@ class Lloyd:
             assignment.sums, self.survey.grid, assignment.mass, self.mass_grid, means
         )
 
-    def record(self, assignment: Assignment, means: Floats) -> None:
-        error = self.sum_of_squares(assignment, means) / self.survey.moments.mass
+    def record(self, update: Update) -> None:
+        error = self.sum_of_squares(update.assignment, update.means) / self.survey.moments.mass
         now = time.perf_counter()
-        moves = np.sqrt(((means - self.means) ** 2).sum(axis=1))
+        moves = np.sqrt(((update.means - self.means) ** 2).sum(axis=1))
         self.history.append(
             Iteration(
                 exact.to_float(error),
-                assignment.moved,
+                update.moved,
                 float(moves.max()),
                 now - self._clock,
-                int(self._active(assignment).sum()),
+                int(update.assignment.active.sum()),
             )
         )
         self._clock = now
 
-    def reason_to_stop(self, iteration: int, means: Floats) -> str | None:
-        rules, history = self.rules, self.history
+    def reason_to_stop(self, update: Update) -> str:
+        """Why the run ends here, or nothing."""
+        rules, history, means = self.rules, self.history, update.means
+        iteration = len(history)
+        if update.moved == 0 and iteration > 1:
+            return UNCHANGED
         if rules.tol > 0:
             # Added up in the order of rows and columns, so that no summation trick of NumPy's
             # decides when to stop.
@@ -166,7 +177,7 @@ class Lloyd:
             return f"max_iter={rules.max_iter} reached"
         if rules.deadline is not None and time.perf_counter() >= rules.deadline:
             return "max_seconds reached"
-        return None
+        return ""
 
     def finish(self, stopped: str, seconds: float) -> Run:
         """Labels and error of the last means."""
@@ -175,8 +186,8 @@ class Lloyd:
         squares = self.sum_of_squares(assignment, self.means)
         return Run(
             means=self.means,
-            labels=self.engine.gather(steps.labels),
-            active=self._active(assignment),
+            labels=self._gather_labels(),
+            active=assignment.active,
             inertia=exact.to_float(squares),
             clustering_error=exact.to_float(squares / self.survey.moments.mass),
             n_iter=n_iter,
@@ -188,8 +199,11 @@ class Lloyd:
             trace=tuple(self.frames) if self.rules.trace else None,
         )
 
+    def _gather_labels(self) -> NDArray[np.int32]:
+        return self.engine.gather(steps.labels, self.survey, self.means, self._token)
+
     def _add_frame(self) -> None:
-        labels = self.engine.gather(steps.labels).copy()
+        labels = self._gather_labels().copy()
         if self._labels is None:
             rows = np.arange(len(labels))
         else:

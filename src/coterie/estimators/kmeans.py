@@ -63,8 +63,8 @@ class KMeans(MeansModel):
     rel_tol : float, default=0.0
         A run also stops when the clustering error falls by less than this part of itself.
     empty_clusters : {"keep", "relocate"}, default="keep"
-        A cluster without points keeps its mean, and may get points again; or its mean moves to
-        the point farthest from its own mean, as in scikit-learn.
+        A cluster without points keeps its mean, and may get points again; or it is given the
+        point farthest from its own mean, as in scikit-learn, where that lowers the error.
     metric : {"euclidean", "cosine"}, default="euclidean"
         "cosine" is spherical k-means: rows (in a float64 copy) and means are scaled to length one,
         so that only directions count. Errors and distances are those of the scaled rows.

@@ -37,7 +37,7 @@ def one_batch(
     inertia = data.sum_of_squares(after, moved)
     run = Run(
         means=times_power(moved, -data.scale.rows),
-        labels=data.engine.gather(steps.labels),
+        labels=data.engine.gather(steps.nearest, moved, data.survey.extent),
         active=total > 0,
         inertia=inertia,
         clustering_error=inertia / data.total_weight,

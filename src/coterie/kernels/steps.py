@@ -131,6 +131,12 @@ class Assignment:
     moved: int
     settled: int  # rows that the float64 definition had to decide
 
+    @property
+    def active(self) -> NDArray[np.bool_]:
+        """(k,) the clusters that have rows."""
+        # Weights are positive, and so is the leading nonzero limb of a positive sum.
+        return np.asarray(self.mass.any(axis=1))
+
     def __add__(self, other: Assignment) -> Assignment:
         return Assignment(
             self.sums + other.sums,
@@ -140,17 +146,31 @@ class Assignment:
         )
 
 
-def assign(block: Block, survey: Survey, means: Floats, run: object, algorithm: str) -> Assignment:
+def assign(
+    block: Block,
+    survey: Survey,
+    means: Floats,
+    run: object,
+    algorithm: str,
+    previous: Floats | None = None,
+) -> Assignment:
     """Assignment update: every row to its nearest mean, the lowest index among equals.
 
-    Labels and bounds are remembered from call to call of the same run.
+    `moved` counts the rows that `previous` means sent elsewhere; without these, all rows. Labels
+    and bounds are remembered from call to call of the same run. Where they are lost, or are not
+    those of `previous`, they are made again.
     """
-    if block.cache.get("run") is not run:
-        labels = np.full(block.n_rows, -1, dtype=np.int32)
-        block.cache.clear()  # what the seeding before it kept is needed no more
-        block.cache.update(run=run, labels=labels, lloyd=_lloyd(block, survey, labels, algorithm))
-    lloyd = block.cache["lloyd"]
+    cache = block.cache
+    if cache.get("run") is not run or previous is None:
+        found = np.full(block.n_rows, -1, dtype=np.int32)
+        cache.clear()  # what the seeding before it kept is needed no more
+        cache.update(run=run, labels=found, lloyd=_lloyd(block, survey, found, algorithm))
+    lloyd = cache["lloyd"]
+    known = cache.pop("means", None)  # an interrupted step leaves nothing of use
+    if previous is not None and not _same(known, previous):
+        lloyd.step(previous)
     moved, _, settled = lloyd.step(means)
+    cache["means"] = means
     sums, mass = lloyd.totals()
     return Assignment(sums, mass, moved, settled)
 
@@ -172,10 +192,16 @@ def _lloyd(
     )
 
 
-def labels(block: Block) -> NDArray[np.int32]:
-    """Labels of the last assignment update."""
-    found: NDArray[np.int32] = block.cache["labels"]
-    return found
+def labels(block: Block, survey: Survey, means: Floats, run: object) -> NDArray[np.int32]:
+    """Labels of an assignment update by these means, remembered or made again."""
+    if block.cache.get("run") is run and _same(block.cache.get("means"), means):
+        found: NDArray[np.int32] = block.cache["labels"]
+        return found
+    return nearest(block, means, survey.extent)
+
+
+def _same(known: Floats | None, means: Floats) -> bool:
+    return known is means or (known is not None and np.array_equal(known, means))
 
 
 def nearest(block: Block, means: Floats, extent: Extent | None = None) -> NDArray[np.int32]:
@@ -184,6 +210,11 @@ def nearest(block: Block, means: Floats, extent: Extent | None = None) -> NDArra
     found = np.full(block.n_rows, -1, dtype=np.int32)
     _native.Lloyd(block.rows, found, low, high, None, 0, None, 1, "brute").step(means)
     return found
+
+
+def nearest_of(values: Floats, means: Floats) -> NDArray[np.int32]:
+    """The same for a few rows that are no block. values : (rows, d)"""
+    return nearest(Block.over(values, None, _native.Team(1)), means)
 
 
 def squared_distances(block: Block, means: Floats) -> Floats:
@@ -239,8 +270,8 @@ class Farthest:
         return Farthest(tuple(points[: self.count]), self.count)
 
 
-def farthest(block: Block, means: Floats, count: int) -> Farthest:
-    own = labels(block)
+def farthest(block: Block, survey: Survey, means: Floats, run: object, count: int) -> Farthest:
+    own = labels(block, survey, means, run)
     found = block.rows.farthest(means, own, count)
     values = block.rows.values_at(np.array([row for _, row in found], dtype=np.int64))
     return Farthest(

@@ -60,6 +60,18 @@ def updated_means(
     return new
 
 
+def relocated(X: Floats, y: Labels, means: Floats) -> Labels:
+    """Each cluster without points gets one of those farthest from their means, the lower row
+    among equals; a point that lies on its mean stays."""
+    y = y.copy()
+    empty = np.setdiff1d(np.arange(len(means)), y)
+    s = squared_distances(X, means)[np.arange(len(X)), y]
+    far = np.argsort(-s, kind="stable")[: len(empty)]
+    far = far[s[far] > 0]
+    y[far] = empty[: len(far)]
+    return y
+
+
 def k_means(
     X: NDArray[Any],
     means: Floats,
@@ -68,8 +80,10 @@ def k_means(
     max_iter: int | None = None,
     tol: float = 0.0,
     rel_tol: float = 0.0,
+    relocate: bool = False,
 ) -> Answer:
-    """Algorithm 2 from the given means; the rules for stopping early are ours and off at first."""
+    """Algorithm 2 from the given means. The rules for stopping early, and for giving points to
+    empty clusters, are ours and off at first."""
     x = np.asarray(X, dtype=np.float64)
     w = np.ones(len(x)) if weights is None else weights
     mass = exact_squares(np.ones((len(x), 1)), w, np.zeros((1, 1)), np.zeros(len(x), dtype=np.intp))
@@ -85,6 +99,13 @@ def k_means(
         b = np.bincount(y, minlength=len(m)) > 0
         # 4: update the means of active clusters
         new = updated_means(x, w, y, b, m)
+        if relocate and not b.all():
+            # Other assignments, and their means, are taken if they have a smaller error.
+            other = relocated(x, y, m)
+            active = np.bincount(other, minlength=len(m)) > 0
+            others = updated_means(x, w, other, active, m)
+            if exact_squares(x, w, others, other) < exact_squares(x, w, new, y):
+                y, b, new = other, active, others
         errors.append(float(exact_squares(x, w, new, y) / mass))
         # 5: until cluster assignments do not change (and so step 4 changed no mean)
         if previous is not None and np.array_equal(y, previous):
