@@ -49,3 +49,5 @@ inline nb::bytes bytes_of(const coterie::WideSum& sum) {
 void bind_machine(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_block(nb::module_& m);
+void bind_lloyd(nb::module_& m);
+void bind_seeding(nb::module_& m);

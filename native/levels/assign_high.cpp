@@ -6,6 +6,7 @@
 // neighbouring panels: a failing row then meets only the groups that could hold a nearer mean.
 #include "add_row.hpp"
 #include "definition.hpp"
+#include "tile.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 namespace {
@@ -14,75 +15,6 @@ constexpr float kUp = 1.000001f, kDown = 0.999999f;
 constexpr float kClockRounding = 6e-7f, kBoundRounding = 1.2e-7f;
 constexpr int kBatch = 240;              // rows looked at together, a multiple of kTileRows
 constexpr int kBufferFloats = 48 * 1024; // their float32 copy stays in the second-level cache
-
-#if defined(__AVX512F__)
-constexpr int kTileRows = 8, kTilePanels = 3; // 24 sums in 32 registers
-#else
-constexpr int kTileRows = 6, kTilePanels = 2; // 12 sums in 16 registers
-#endif
-constexpr int kColumnRows = 12; // rows against a single panel
-
-// out[r * stride + panel * W ...] = |c|^2 - 2 x_r . c for R rows and P panels.
-template <int R, int P>
-COTERIE_INLINE void tile(const float* const* x, int d, const float* panels, size_t panel_size,
-                         const float* squares, float* out, size_t stride) {
-    VF sum[R][P];
-    for (int p = 0; p < P; ++p) {
-        const VF square = load<VF>(squares + p * W);
-        for (int r = 0; r < R; ++r)
-            sum[r][p] = square;
-    }
-    for (int l = 0; l < d; ++l) {
-        VF mean[P];
-        for (int p = 0; p < P; ++p)
-            mean[p] = load<VF>(panels + p * panel_size + static_cast<size_t>(l) * W);
-        for (int r = 0; r < R; ++r) {
-            const VF value = all(x[r][l]);
-            for (int p = 0; p < P; ++p)
-                sum[r][p] = fma(value, mean[p], sum[r][p]);
-        }
-    }
-    for (int r = 0; r < R; ++r)
-        for (int p = 0; p < P; ++p)
-            store(out + r * stride + p * W, sum[r][p]);
-}
-
-// All panels in [first, last) for kTileRows rows.
-COTERIE_INLINE void tiles(const float* const* x, const Model& model, int first, int last,
-                          float* out, size_t stride) {
-    const size_t size = static_cast<size_t>(model.d) * W;
-    int p = first;
-    for (; p + kTilePanels <= last; p += kTilePanels)
-        tile<kTileRows, kTilePanels>(x, model.d, model.panels + p * size, size,
-                                     model.squares + p * W, out + (p - first) * W, stride);
-    for (; p < last; ++p)
-        tile<kTileRows, 1>(x, model.d, model.panels + p * size, size, model.squares + p * W,
-                           out + (p - first) * W, stride);
-}
-
-COTERIE_INLINE float dot(const float* a, const float* b, int padded) {
-    VF s = {}, t = {};
-    int l = 0;
-    for (; l + 2 * W <= padded; l += 2 * W) {
-        s = fma(load<VF>(a + l), load<VF>(b + l), s);
-        t = fma(load<VF>(a + l + W), load<VF>(b + l + W), t);
-    }
-    for (; l < padded; l += W)
-        s = fma(load<VF>(a + l), load<VF>(b + l), s);
-    return total(s + t);
-}
-
-template <class T>
-COTERIE_INLINE void frame_row(const T* x, const Frame& frame, int d, int padded, float* out) {
-    if (frame.plain)
-        for (int l = 0; l < d; ++l)
-            out[l] = static_cast<float>(x[l]);
-    else
-        for (int l = 0; l < d; ++l)
-            out[l] = static_cast<float>((x[l] - frame.centre[l]) * frame.unit);
-    for (int l = d; l < padded; ++l)
-        out[l] = 0.f;
-}
 
 // One batch of rows: their float32 values, norms and error bounds, and scratch for results.
 struct Batch {

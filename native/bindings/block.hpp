@@ -1,0 +1,18 @@
+// block.hpp: a block of rows as Python holds it, for the bindings of the work done on it.
+#pragma once
+
+#include "bindings.hpp"
+#include "coterie/model.hpp"
+#include "coterie/team.hpp"
+
+// Rows together with the arrays they point into and the team that works on them.
+struct Block {
+    coterie::Rows rows;
+    nb::object team_object;
+    std::vector<nb::object> keep;
+    coterie::Team& team() const { return nb::cast<coterie::Team&>(team_object); }
+};
+
+inline coterie::Ranges ranges_of(const Input<double, 1>& low, const Input<double, 1>& high) {
+    return {{low.data(), low.data() + low.shape(0)}, {high.data(), high.data() + high.shape(0)}};
+}
