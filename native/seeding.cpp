@@ -12,6 +12,9 @@ namespace {
 
 constexpr int64_t kChunk = 8192;
 
+// Rows in whole vectors of any level.
+int64_t padded(int64_t n) { return (n + 15) / 16 * 16; }
+
 // Values found by one thread. Those found again and again are put together now and then.
 struct Found {
     std::vector<Holding> values;
@@ -39,6 +42,25 @@ struct Found {
     }
 };
 
+// Rows looked at together when those of a few buckets are sought.
+constexpr int kGlance = 32;
+
+// Whether any of kGlance rows is in one of the wanted buckets.
+bool any_of(const uint16_t* bucket, const int32_t* wanted, int count) {
+    typedef uint16_t Eight __attribute__((vector_size(16), aligned(2), may_alias));
+    typedef int16_t Truth __attribute__((vector_size(16)));
+    typedef int64_t Two __attribute__((vector_size(16)));
+    const Eight* rows = reinterpret_cast<const Eight*>(bucket);
+    const Eight a = rows[0], b = rows[1], c = rows[2], d = rows[3];
+    Truth found = {};
+    for (int w = 0; w < count; ++w) {
+        const uint16_t one = static_cast<uint16_t>(wanted[w]);
+        found |= (a == one) | (b == one) | (c == one) | (d == one);
+    }
+    const Two halves = (Two)found;
+    return (halves[0] | halves[1]) != 0;
+}
+
 std::vector<Holding> merged(std::vector<Found>& parts) {
     Found whole;
     for (const Found& part : parts)
@@ -58,6 +80,7 @@ SeedPass Seeding::pass(int shift) const {
     pass.rows = &rows_;
     pass.frame = frame_.view();
     pass.coarse = coarse_;
+    pass.columns = columns_.size() > 0 ? columns_.data() : nullptr;
     pass.nearest32 = nearest32_.data();
     pass.nearest64 = nearest64_.data();
     pass.bucket = bucket_.data();
@@ -67,29 +90,42 @@ SeedPass Seeding::pass(int shift) const {
 }
 
 size_t Seeding::scratch_bytes(int trials) const {
-    // One row, the candidates, and the columns of up to 256 / d (and at most 64) blocks of 16 rows.
-    const size_t d = rows_.d + 16;
-    return 8 * d + 4 * (trials + 1) * d + 4 * 16 * std::max<size_t>(64 * 4, 256 + 4 * d) + 256;
+    // A row as float64, and the candidates and sixteen rows as float32.
+    const size_t width = (rows_.d + 7) / 8 * 8;
+    return 8 * width + 4 * (trials + 16) * width;
+}
+
+void Seeding::prepare(Team& team) {
+    bucket_.resize(rows_.n);
+    const bool few = rows_.d <= kFewColumns;
+    if (few)
+        columns_.resize(padded(rows_.n) * rows_.d);
+    const SeedPass pass = this->pass(0);
+    team.for_chunks(rows_.n, kChunk, [&](int, int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+            bucket_[i] = static_cast<uint16_t>(hash_row(rows_, i) >> (64 - kBucketBits));
+        if (few)
+            kernels().turn_columns(pass, begin, end, columns_.data());
+    });
 }
 
 void Seeding::start(Team& team, double distance) {
     counted_ = false;
-    const bool named = bucket_.size() > 0;
-    if (!named)
-        bucket_.resize(rows_.n);
+    if (bucket_.size() == 0)
+        prepare(team);
     if (coarse_)
-        nearest32_.resize(rows_.n);
+        nearest32_.resize(padded(rows_.n));
     else
         nearest64_.resize(rows_.n);
     team.for_chunks(rows_.n, kChunk, [&](int, int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end && !named; ++i)
-            bucket_[i] = static_cast<uint16_t>(hash_row(rows_, i) >> (64 - kBucketBits));
         for (int64_t i = begin; i < end; ++i)
             if (coarse_)
                 nearest32_[i] = static_cast<float>(distance);
             else
                 nearest64_[i] = distance;
     });
+    for (int64_t i = rows_.n; coarse_ && i < padded(rows_.n); ++i)
+        nearest32_[i] = 0.f;
 }
 
 double Seeding::approach(Team& team, const double* seed, int shift) {
@@ -148,21 +184,15 @@ void Seeding::potentials(Team& team, const double* candidates, int trials, int s
 }
 
 std::vector<Holding> Seeding::holdings(Team& team, const int32_t* buckets, int count, int shift) {
-    std::vector<uint8_t> wanted(kBuckets, 0);
-    for (int b = 0; b < count; ++b)
-        wanted[buckets[b]] = 1;
     const double magic = std::ldexp(1.5, 52 - shift);
     std::vector<Found> parts(team.size());
     team.for_chunks(rows_.n, 8 * kChunk, [&](int t, int64_t begin, int64_t end) {
-        for (int64_t first = begin; first < end; first += 8) {
-            const int64_t last = std::min(end, first + 8);
-            const uint16_t* bucket = &bucket_[first];
-            if (last - first == 8 &&
-                !(wanted[bucket[0]] | wanted[bucket[1]] | wanted[bucket[2]] | wanted[bucket[3]] |
-                  wanted[bucket[4]] | wanted[bucket[5]] | wanted[bucket[6]] | wanted[bucket[7]]))
-                continue; // most often: one branch for eight rows
+        for (int64_t first = begin; first < end; first += kGlance) {
+            const int64_t last = std::min(end, first + kGlance);
+            if (last - first == kGlance && !any_of(&bucket_[first], buckets, count))
+                continue; // most often
             for (int64_t i = first; i < last; ++i) {
-                if (!wanted[bucket_[i]])
+                if (std::find(buckets, buckets + count, bucket_[i]) == buckets + count)
                     continue;
                 const int64_t units =
                     std::bit_cast<int64_t>(distance(i) + magic) - std::bit_cast<int64_t>(magic);

@@ -12,10 +12,11 @@ void distances(const Rows&, const Model&, Worker&, int64_t, int64_t, double*);
 void moments(const Rows&, const Grid&, const Grid&, int64_t, int64_t, double*, int64_t*, int64_t*);
 void potentials(const SeedPass&, int64_t, int64_t, char*, int64_t*);
 double approach(const SeedPass&, int64_t, int64_t, char*, int64_t*);
+void turn_columns(const SeedPass&, int64_t, int64_t, float*);
 
 extern const Kernels table;
-const Kernels table = {
-    COTERIE_LEVEL_NAME, W,         kFused,  scratch_low, scratch_high, assign_low,
-    assign_high,        distances, moments, potentials,  approach};
+const Kernels table = {COTERIE_LEVEL_NAME, W,           kFused,    scratch_low, scratch_high,
+                       assign_low,         assign_high, distances, moments,     potentials,
+                       approach,           turn_columns};
 
 } // namespace coterie::COTERIE_LEVEL

@@ -87,10 +87,11 @@ struct SeedPass {
     const Rows* rows = nullptr;
     Frame frame;
     bool coarse = true;                 // distances in float32, framed; else in float64
+    const float* columns = nullptr;     // few columns: (n / W, d, W) rows framed and turned
     const double* candidates = nullptr; // (trials, d)
     int trials = 0;
-    float* nearest32 = nullptr;       // (n,) squared distance to the nearest seed; one of the two
-    double* nearest64 = nullptr;      // is in use
+    float* nearest32 = nullptr;       // (n,) squared distance to the nearest seed, zero beyond n;
+    double* nearest64 = nullptr;      // one of the two is in use
     const uint16_t* bucket = nullptr; // (n,)
     const int32_t* copies = nullptr;  // (n,) whole weights, or null for ones
     int shift = 0;                    // a distance counts as rint(distance * 2^shift) units
@@ -121,6 +122,8 @@ struct Kernels {
     // approach: the only candidate becomes a seed; (buckets,) += units by bucket; the largest left.
     void (*potentials)(const SeedPass&, int64_t begin, int64_t end, char* scratch, int64_t* out);
     double (*approach)(const SeedPass&, int64_t begin, int64_t end, char* scratch, int64_t* out);
+    // For at most kFewColumns: rows as framed float32 by columns, W at a time.
+    void (*turn_columns)(const SeedPass&, int64_t begin, int64_t end, float* columns);
 };
 
 // The level in use, and the choice among those this machine can run.

@@ -10,7 +10,8 @@
 
 namespace coterie {
 
-constexpr int kBucketBits = 10, kBuckets = 1 << kBucketBits; // few enough for the first cache
+constexpr int kBucketBits = 13,
+              kBuckets = 1 << kBucketBits; // found in a short scan, counted in the caches
 
 // Rows of one value: how many units of distance they hold together, and one of them.
 struct Holding {
@@ -45,6 +46,7 @@ public:
     double unit() const { return coarse_ ? frame_.view().unit : 1.0; }
 
 private:
+    void prepare(Team& team);
     SeedPass pass(int shift) const;
     double distance(int64_t i) const { return coarse_ ? nearest32_[i] : nearest64_[i]; }
     size_t scratch_bytes(int trials) const;
@@ -57,6 +59,7 @@ private:
     bool counted_ = false; // units_ are those of the distances
     std::vector<int64_t> units_ = std::vector<int64_t>(kBuckets);
     Buffer<uint16_t> bucket_;
+    mutable Buffer<float> columns_; // few columns: the rows as kernels like them
     mutable Buffer<float> nearest32_;
     mutable Buffer<double> nearest64_;
 };
