@@ -132,7 +132,7 @@ double Seeding::approach(Team& team, const double* seed, int shift) {
     SeedPass pass = this->pass(shift);
     pass.candidates = seed;
     pass.trials = seed ? 1 : 0;
-    pass.anew = !counted_ || shift != shift_;
+    pass.anew = !seed || !counted_ || shift != shift_;
     counted_ = false; // until the pass is whole
     struct Part {
         Buffer<char> scratch;

@@ -107,5 +107,5 @@ def test_zeros_have_one_hash_whatever_their_sign():
 @pytest.mark.parametrize("bucket", [-1, len(ALL_BUCKETS), 2**31 - 1])
 def test_a_bucket_that_does_not_exist_is_refused(bucket):
     engine, _ = begin(make_case(np.random.default_rng(0), 20, 2, 3))
-    with pytest.raises(IndexError, match=f"bucket {bucket} is out of range: expected 0 to 1023"):
+    with pytest.raises(IndexError, match=f"bucket {bucket} is out of range: expected 0 to 8191"):
         engine.reduce(seed_steps.holdings, np.array([3, bucket], dtype=np.int32), 0)
