@@ -64,7 +64,7 @@ def read_picture(
     position: float = 0.0,
     max_pixels: int = MAX_PIXELS,
 ) -> Dataset:
-    """Read a picture as patches of `size` pixels (`image_patches`), or as pixels (`image_pixels`)."""
+    """Read a picture as patches of `size` pixels, or as pixels, with their place if asked."""
     if features not in ("patches", "pixels"):
         raise ValueError(
             f"expected features 'patches' or 'pixels', got {features!r}; 'patches' are fewer rows"

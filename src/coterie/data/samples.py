@@ -53,7 +53,7 @@ def moons(n: int = 300, *, noise: float = 0.06, seed: int = 0) -> tuple[Array, G
 def circles(
     n: int = 300, *, ratio: float = 0.5, noise: float = 0.05, seed: int = 0
 ) -> tuple[Array, Groups]:
-    """Return a circle within a circle, (n, 2), their radii `ratio` and 1, and the circle of each."""
+    """Return a circle within a circle, (n, 2), radii `ratio` and 1, and the circle of each."""
     _check_sizes(n, 2)
     random = np.random.default_rng(seed)
     groups = np.arange(n) % 2

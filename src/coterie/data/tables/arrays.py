@@ -114,7 +114,7 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
         version = npy.read_magic(file)
         read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[version]
         shape, fortran, dtype = read(file)
-    except (ValueError, KeyError, EOFError, OSError) as error:
+    except Exception as error:  # NumPy parses it as Python's text, which fails in many ways
         raise DataError(
             f"expected an NPY file of version 1 or 2, but its header cannot be read ({error}); "
             "save it again with numpy.save"

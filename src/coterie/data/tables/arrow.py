@@ -27,8 +27,8 @@ class ArrowTable:
         with told_apart(self.format):
             self._source = self._open()
             self.schema = self._schema()
-        self.names = tuple(self.schema.names)
-        self.types = tuple(_type(field.type) for field in self.schema)
+            self.names = tuple(self.schema.names)
+            self.types = tuple(_type(field.type) for field in self.schema)
 
     format: str
 
@@ -159,7 +159,7 @@ def told_apart(name: str) -> Iterator[None]:
     pa = required("pyarrow", "reading tables", "tables")
     try:
         yield
-    except (pa.ArrowException, OSError, EOFError) as error:
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
             raise
         said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
