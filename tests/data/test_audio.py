@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data.files import wav, written
 
 from coterie import KMeans
 from coterie.data import DataError, Segment, read_sound
+from data.files import wav, written
 
 soundfile = pytest.importorskip("soundfile")
 RATE = 8000
@@ -65,11 +65,8 @@ def test_a_file_that_declares_more_than_it_has(tmp_path: Path) -> None:
     lying = bytearray(wav(tone(250)))
     lying[40:44] = struct.pack("<I", 2**32 - 100)
     lying[4:8] = struct.pack("<I", 2**32 - 64)
-    try:
-        data = read_sound(written(tmp_path / "lying.wav", bytes(lying)))
-        assert len(data) * 184 < RATE + 400  # the decoder counted for itself
-    except DataError as error:
-        assert "lying.wav: expected" in str(error)
+    data = read_sound(written(tmp_path / "lying.wav", bytes(lying)), features="samples")
+    assert data.X.size <= RATE  # the decoder counts for itself; SciPy asks for 4 GiB
 
 
 def test_silence_that_unpacks_to_too_much(tmp_path: Path) -> None:
@@ -85,6 +82,7 @@ def test_damaged_files_give_one_kind_of_error(tmp_path: Path, form: str) -> None
     soundfile.write(tmp_path / "whole", tone(250, 0.3), RATE, format=form)
     whole = (tmp_path / "whole").read_bytes()
     random = np.random.default_rng(0)
+    complaints = []
     for _ in range(60):
         damaged = bytearray(whole[: random.integers(1, len(whole) + 1)])
         for at in random.integers(0, len(damaged), 3):
@@ -93,8 +91,9 @@ def test_damaged_files_give_one_kind_of_error(tmp_path: Path, form: str) -> None
             data = read_sound(written(tmp_path / "damaged", bytes(damaged)), max_memory="20 MB")
             assert np.isfinite(data.X).all()
         except DataError as error:
-            assert "expected" in str(error)
-            assert ";" in str(error)
+            complaints.append(str(error))
+    assert len(complaints) > 5
+    assert all("expected" in said and ";" in said for said in complaints)
 
 
 @pytest.mark.parametrize(

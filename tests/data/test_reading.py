@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from data.files import video, wav, written
 
 from coterie.data import DataError, read, sample_picture_path
 from coterie.data.reading import kind_of
+from data.files import video, wav, written
 
 
 def test_every_kind_is_known_by_its_content(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_a_picture_as_patches_and_pixels() -> None:
 
 def test_the_kind_can_be_given(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
-    path = written(tmp_path / "t.txt", "x,y\n1,2\n3,4\n")
+    path = written(tmp_path / "t.txt", "one,two\n1,2\n3,4\n")
     assert read(path).kind == "text"
     assert read(path, "table").X.tolist() == [[1, 2], [3, 4]]
     with pytest.raises(ValueError, match="expected kind out of 'table', 'picture'"):

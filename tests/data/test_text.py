@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data.files import written
 from scipy import sparse
 
 from coterie import KMeans
 from coterie.data import DataError, read_texts
+from data.files import written
 
 LINES = "cats purr softly\ndogs bark loudly\n\ncats and kittens purr\ndogs and puppies bark\n"
 

@@ -52,7 +52,7 @@ def test_a_file_cut_off_or_grown_is_an_error(tmp_path: Path) -> None:
         with pytest.raises(ModelError, match="expected"):
             load(path)
     path.write_bytes(whole + b"\0")
-    with pytest.raises(ModelError, match="it should have .* bytes, and has"):
+    with pytest.raises(ModelError, match=r"it should have .* bytes, and has"):
         load(path)
 
 

@@ -152,6 +152,8 @@ def video_frames(
         streams = container.streams.video
         if not streams:
             raise DataError("expected a video, got a file without pictures; check the path")
+        if not hasattr(streams[0], "width"):  # PyAV has none without a decoder
+            raise DataError("expected a known way of coding, got another one; convert the video")
         _check_size(streams[0].width, streams[0].height, max_pixels)
         for frame in container.decode(streams[0]):
             time = float(frame.time or 0.0)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data.files import table, written
 
 from coterie.data import DataError, read_table
+from data.files import table, written
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -77,7 +77,9 @@ def test_text_times_and_truth_are_left_out_and_said_so(write: Any) -> None:
 
 def test_gaps_in_integers_and_floats_are_counted(write: Any) -> None:
     path = write(pa.table({"n": [1, None, 3], "x": [0.5, None, None]}))
-    with pytest.raises(DataError, match=r"3 missing in 2 of 3 rows, the first in row 1, column 'n'"):
+    with pytest.raises(
+        DataError, match=r"3 missing in 2 of 3 rows, the first in row 1, column 'n'"
+    ):
         read_table(path)
     np.testing.assert_array_equal(read_table(path, missing="drop").X, [[1, 0.5]])
 
@@ -110,7 +112,7 @@ from coterie.data import DataError, read_table
 whole, path = Path(sys.argv[1]).read_bytes(), Path(sys.argv[1] + ".damaged")
 random = np.random.default_rng(0)
 errors = 0
-for _ in range(300):
+for _ in range(150):
     damaged = bytearray(whole)
     for at in random.integers(0, len(whole), 3):
         damaged[at] = random.integers(256)

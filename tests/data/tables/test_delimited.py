@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import thorough
 
 from coterie.data import DataError, read_table
 from data.files import written
-from strategies import thorough
 
 pytest.importorskip("pyarrow")
 
@@ -94,7 +94,9 @@ def test_cells_over_several_lines_are_understood(tmp_path: Path) -> None:
 
 
 def test_quoted_numbers_spaces_and_signs(tmp_path: Path) -> None:
-    path = written(tmp_path / "t.csv", 'a,"b ""q"""\n "1" ,+2\n"3", .5\n1.,-0\n'.replace(' "1" ', "1"))
+    path = written(
+        tmp_path / "t.csv", 'a,"b ""q"""\n "1" ,+2\n"3", .5\n1.,-0\n'.replace(' "1" ', "1")
+    )
     data = read_table(path)
     np.testing.assert_array_equal(data.X, [[1, 2], [3, 0.5], [1, 0]])
     assert data.columns == ("a", 'b "q"')

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import thorough
 
 from coterie.data import DataError
 from coterie.data.tables.guessing import NOTHING, guess
-from strategies import thorough
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,9 @@ def test_a_choice_settles_it() -> None:
 
 def test_names_that_are_numbers_are_not_guessed() -> None:
     text = "name,2019,2020\nu,1,2\nv,2,3\n"
-    with pytest.raises(DataError, match=r"clearly names or clearly data.*header=True.*header=False"):
+    with pytest.raises(
+        DataError, match=r"clearly names or clearly data.*header=True.*header=False"
+    ):
         guess(text)
     assert guess(text, header=True).names == ("name", "2019", "2020")
     assert not guess(text, header=False).header

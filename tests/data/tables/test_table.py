@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data.files import written
 
 from coterie.data import DataError, read_table
+from data.files import written
 
 pytest.importorskip("pyarrow")
 
@@ -86,7 +86,9 @@ def test_no_row_or_no_value_left(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"some value in every column, got none in 'column_1'"):
         read_table(tmp_path / "t.npy", missing="mean")
     np.save(tmp_path / "t.npy", np.array([[1.0, 2.0], [2.0, np.inf]]))
-    with pytest.raises(DataError, match=r"finite numbers, got infinity in row 1, column 'column_1'"):
+    with pytest.raises(
+        DataError, match=r"finite numbers, got infinity in row 1, column 'column_1'"
+    ):
         read_table(tmp_path / "t.npy")
 
 

@@ -46,7 +46,7 @@ class ArrayFile:
                 members = [name for name in folder.namelist() if name.endswith(".npy")]
                 if array is not None:
                     members = [name for name in members if name == f"{array}.npy"]
-                usable = [name for name in members if _usable(folder, name)]
+                usable = [name for name in members if len(members) == 1 or _usable(folder, name)]
                 known = [name.removesuffix(".npy") for name in folder.namelist()]
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
             raise _broken("NPZ", error) from error
@@ -103,7 +103,7 @@ class ArrayFile:
 def _usable(folder: zipfile.ZipFile, name: str) -> bool:
     with folder.open(name) as file:
         try:
-            return len(_header(file)[0]) == 2 or len(folder.namelist()) == 1
+            return len(_header(file)[0]) == 2
         except DataError:
             return False
 
@@ -114,6 +114,8 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
         version = npy.read_magic(file)
         read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[version]
         shape, fortran, dtype = read(file)
+    except (zipfile.BadZipFile, zlib.error) as error:
+        raise _broken("NPZ", error) from error
     except Exception as error:  # NumPy parses it as Python's text, which fails in many ways
         raise DataError(
             f"expected an NPY file of version 1 or 2, but its header cannot be read ({error}); "

@@ -6,7 +6,8 @@ import gzip
 import io
 import mmap
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -90,8 +91,6 @@ class Delimited:
         X = np.empty((table.num_rows, d))
         columns = table.select([str(i) for i in chosen])
         write_batches(X, ([as_numpy(c) for c in b.columns] for b in columns.to_batches()))
-        if not all(self.types[i] != TRUTH for i in chosen):
-            X = X.astype(np.float64, copy=False)
         if _overflows(X):
             fault = self._fault(chosen)
             if fault:
@@ -128,22 +127,21 @@ class Delimited:
         )
 
     def _look_through(self) -> tuple[int, bool, int]:
-        """Return size, whether there are quotes, and lines that are not empty; refuse NUL.
+        """Return size, whether cells are quoted, and the number of lines; refuse NUL.
 
-        pyarrow takes NUL and quotes without an end as they come.
+        pyarrow takes NUL and quotes without an end as they come. Quotes around names alone, in the
+        first line, do no harm, and cells without quotes are read faster.
         """
-        with self._open() as file:
-            if self._text is None:
-                with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
-                    size, nul, quoted = len(view), view.find(b"\0"), view.find(b'"') >= 0
-            else:
-                size, nul = len(self._text), self._text.find(b"\0")
-                quoted = b'"' in self._text
-            if nul >= 0:
+        with self._open() as file, _viewed(file, self._text) as view:
+            if view.find(b"\0") >= 0:
                 raise self._nul()
-            self._quoted = quoted
-            lines = _count_lines(file) if quoted else 0
-        return size, quoted, lines
+            self._quoted = view.find(b'"', view.find(b"\n") + 1) >= 0
+            lines = 0
+            if self._quoted:
+                ends = np.frombuffer(view, dtype=np.uint8) == ord("\n")
+                lines = int(np.count_nonzero(ends)) + (not ends[-1])
+                del ends
+            return len(view), self._quoted, lines
 
     def _fault(self, chosen: Sequence[int]) -> DataError | None:
         numbers = [i for i in chosen if self.types[i] != TRUTH]
@@ -190,14 +188,14 @@ def _unzipped(path: Path, limits: Limits) -> bytes:
     return b"".join(parts)
 
 
-def _count_lines(file: IO[bytes]) -> int:
-    """Return the number of lines with anything in them."""
-    lines, rest = 0, b""
-    while block := file.read(CHUNK):
-        pieces = (rest + block).replace(b"\r", b"\n").split(b"\n")
-        rest = pieces.pop()
-        lines += len(pieces) - pieces.count(b"")
-    return lines + bool(rest)
+@contextmanager
+def _viewed(file: IO[bytes], text: bytes | None) -> Iterator[Any]:
+    """Give the whole text to search in, without reading a file into memory."""
+    if text is not None:
+        yield text
+        return
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
+        yield view
 
 
 def _overflows(X: Any) -> bool:

@@ -30,15 +30,16 @@ class TableRows:
     """The rows of a table: the number of each in the file (from 0), or what a column says."""
 
     name: str
-    values: NDArray[Any]
+    n: int
+    values: NDArray[Any] | None = None  # None: all rows, by their numbers
 
     def ids(self) -> dict[str, NDArray[Any]]:
         """Return the ids under the name of their column, or row numbers as "row"."""
-        return {self.name: self.values}
+        return {self.name: np.arange(self.n) if self.values is None else self.values}
 
     def put_back(self, labels: Labels) -> dict[str, NDArray[Any]]:
         """Return ids and labels side by side."""
-        return {self.name: self.values, "cluster": labels}
+        return {**self.ids(), "cluster": labels}
 
 
 def read_table(
@@ -100,7 +101,7 @@ def read_table(
         X, kept = _without_gaps(X, table, [table.names[i] for i in chosen], missing)
     except DataError as error:
         raise DataError(f"{where}: {error}") from error.__cause__
-    rows = np.arange(len(X)) if kept is None else kept
+    rows: NDArray[Any] | None = kept
     if kept_ids is not None:
         rows = kept_ids if kept is None else kept_ids[kept]
     name = "row" if id_column is None else table.names[id_column]
@@ -122,7 +123,7 @@ def read_table(
     if isinstance(table, Delimited):
         reading = table.reading
         provenance |= {"separator": reading.separator, "decimal": reading.decimal}
-    dataset = Dataset(X, names, "table", str(where), TableRows(name, rows), provenance)
+    dataset = Dataset(X, names, "table", str(where), TableRows(name, len(X), rows), provenance)
     return dataset if scaling is None else dataset.scaled(scaling)
 
 
