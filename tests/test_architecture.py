@@ -63,7 +63,7 @@ def test_every_folder_is_a_known_layer() -> None:
 
 def test_plain_import_needs_only_the_core() -> None:
     script = (
-        "import sys; sys.modules['pandas'] = None\n"  # scikit-learn looks for it, and it for pyarrow
+        "import sys; sys.modules['pandas'] = None\n"  # it would import pyarrow by itself
         "import coterie; print(' '.join(sorted({m.split('.')[0] for m in sys.modules})))"
     )
     loaded = subprocess.run(
