@@ -117,15 +117,22 @@ class Feather(ArrowTable):
         return self._source.schema
 
     def _rows(self) -> int:
+        """Take all batches: the file says nowhere how many rows they have."""
+        self._taken: list[Any] = []
+        size = 0
         with told_apart(self.format):
-            return sum(
-                self._source.get_batch(i).num_rows for i in range(self._source.num_record_batches)
-            )
+            for i in range(self._source.num_record_batches):
+                batch = self._source.get_batch(i)
+                batch.validate()
+                size += batch.nbytes
+                if size > self.stored:  # they were compressed, and take memory of their own
+                    self.limits.check(size, self.stored, "its columns", "split the file")
+                self._taken.append(batch)
+        return sum(batch.num_rows for batch in self._taken)
 
     def _batches(self, wanted: Sequence[int]) -> Iterator[Any]:
-        for i in range(self._source.num_record_batches):
-            batch = self._source.get_batch(i)
-            batch.validate()
+        for number, batch in enumerate(self._taken):
+            self._taken[number] = None  # not needed any more
             for start in range(0, batch.num_rows, BATCH):
                 yield batch.slice(start, BATCH).select(list(wanted))
 
