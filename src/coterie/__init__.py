@@ -3,7 +3,7 @@
 An estimator checks its input, a driver runs the paper's loop, an engine carries a kernel to the
 blocks of data, and a kernel does the arithmetic on one block::
 
-    what people have        files, arrays, frames, pictures                  coterie.data
+    what people have        files of every kind, as rows                     coterie.data
             |
     what people fit         KMeans (the scikit-learn contract)               coterie.estimators
             |
@@ -13,6 +13,8 @@ blocks of data, and a kernel does the arithmetic on one block::
             |
     arithmetic, one block   a native kernel, and its readable NumPy twin     coterie.kernels
 
+    what people keep        fitted models in files, without pickle           coterie.models
+
 Each layer imports only downwards.
 
 >>> from coterie import KMeans
@@ -21,10 +23,24 @@ Each layer imports only downwards.
 import logging
 from importlib.metadata import version
 
+from coterie.data import Dataset, read
 from coterie.estimators import FitEvent, KMeans, kmeans_plusplus
+from coterie.models import Model, ModelError, describe, load, save
 
 logging.getLogger("coterie").addHandler(logging.NullHandler())
 
 __version__ = version("coterie")
 
-__all__ = ["FitEvent", "KMeans", "__version__", "kmeans_plusplus"]
+__all__ = [
+    "Dataset",
+    "FitEvent",
+    "KMeans",
+    "Model",
+    "ModelError",
+    "__version__",
+    "describe",
+    "kmeans_plusplus",
+    "load",
+    "read",
+    "save",
+]
