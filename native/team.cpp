@@ -85,6 +85,13 @@ void Team::run_chunks(int thread) {
     }
 }
 
+void Team::check(int thread) {
+    if (failed_.load(std::memory_order_relaxed))
+        throw Ended();
+    if (thread == 0 && poll_)
+        poll_();
+}
+
 void Team::wait_and_work(int thread) {
     uint32_t seen = 0;
     for (;;) {
