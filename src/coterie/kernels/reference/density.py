@@ -130,7 +130,8 @@ def nearby(
                 assert p is not None
                 near = _sum(x, y, lambda a, b: _power(np.abs(a - b), p)) <= _pow(eps, p)
             case "cosine":
-                near = 1.0 - _sum(unit(x), unit(y), lambda a, b: a * b) <= eps
+                apart = 1.0 - _sum(unit(x), unit(y), lambda a, b: a * b)
+                near = np.clip(apart, 0.0, 2.0) <= eps
             case "haversine":
                 # No two places on a sphere are farther apart than pi.
                 bound = math.sin(0.5 * eps) ** 2 if eps < math.pi else math.inf
