@@ -115,6 +115,9 @@ class DBSCAN(
     Euclidean distance is compared with ``eps * eps``. Weights are added exactly. So the labels
     depend on the rows and the parameters, and not on threads, on the index or on the layout of X.
 
+    For ``metric="cosine"`` a row of zeros is at distance one from every other row, as in
+    scikit-learn: it is noise unless it is a core point by itself.
+
     Examples
     --------
     >>> import numpy as np
@@ -136,7 +139,7 @@ class DBSCAN(
         "metric_params": [dict, None],
         "algorithm": [StrOptions({"auto", "ball_tree", "kd_tree", "brute"})],
         "leaf_size": [Interval(Integral, 1, None, closed="left")],
-        "p": [Interval(Real, 0, None, closed="left"), None],
+        "p": [Interval(Real, 0, None, closed="both"), None],
         "n_jobs": [
             Interval(Integral, 1, None, closed="left"),
             Interval(Integral, None, -1, closed="right"),
@@ -251,20 +254,14 @@ class DBSCAN(
             if sparse.issparse(X):
                 return ways.reach_graph(X, self.core_sample_indices_, labels, self.eps)
             return ways.reach_supplied(X, self.core_sample_indices_, labels, metric, self.eps)
-        cores = self.components_
-        if metric.native and not sparse.issparse(X) and not sparse.issparse(cores):
-            return ways.reach_native(X, cores, labels, metric, self.eps, self._threads(X))
-        if sparse.issparse(X) != sparse.issparse(cores):
-            X, cores = (
-                rows if sparse.issparse(rows) else sparse.csr_array(rows) for rows in (X, cores)
-            )
-        return ways.reach_supplied(X, cores, labels, metric, self.eps)
+        allowed = allowed_memory(self.memory_budget)
+        return ways.reach_rows(
+            X, self.components_, labels, metric, self.eps, allowed, self._threads(X)
+        )
 
     # Inside
 
     def _checked(self, X: Any, *, reset: bool) -> tuple[Any, Metric]:
-        if np.isinf(self.eps):
-            raise ValueError("eps=inf: expected a finite distance.")
         metric = Metric.of(self.metric, self.p, self.metric_params)
         X = check_rows(self, X, reset=reset)
         metric.check(X)
@@ -277,9 +274,8 @@ class DBSCAN(
         if metric.name == "precomputed":
             check_distances(X, square=reset)
         elif not metric.native:
-            known = None if reset else self._metric_params
-            parameters = completed(metric.name, metric.parameters, X) if reset else known
-            metric = Metric(metric.name, metric.p, parameters)
+            given = metric.parameters if reset else self._metric_params
+            metric = Metric(metric.name, metric.p, completed(metric.name, given, X))
         return X, metric
 
     def _find(self, X: Any, metric: Metric, weights: Any) -> ways.Found:
@@ -329,7 +325,7 @@ class DBSCAN(
         return tell
 
 
-REMEDY = "Give float32 rows, fewer rows or fewer columns, or raise memory_budget if the machine has more."
+REMEDY = "Give float32 rows, fewer rows, fewer columns, or a larger memory_budget."
 
 
 def dbscan(

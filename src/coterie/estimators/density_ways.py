@@ -65,7 +65,7 @@ def native_bytes(X: Any) -> float:
     """Peak memory of the kernels beyond X: two copies at most, and some numbers a row."""
     n, d = X.shape
     copies = 3 if sparse.issparse(X) else 2
-    return float(n) * (copies * d * X.dtype.itemsize + PER_ROW)
+    return float(n * (copies * d * X.dtype.itemsize + PER_ROW))
 
 
 def goes_native(X: Any, metric: Metric, allowed: float) -> bool:
@@ -76,7 +76,7 @@ def goes_native(X: Any, metric: Metric, allowed: float) -> bool:
 
 
 def find_native(X: Any, metric: Metric, ask: Question) -> Found:
-    X = X.toarray() if sparse.issparse(X) else X
+    X = dense(X)
     block = Block.over(X, ask.weights, _native.Team(ask.n_threads))
     measure = metric.measure(ask.eps)
     run = density(block, measure, ask.min_samples, counts=ask.counts)
@@ -108,13 +108,24 @@ def comparable(X: Any, metric: Metric) -> Any:
     return unit_rows(X, zeros=True) if metric.name == "cosine" else X.astype(np.float64)
 
 
-def reach_native(
-    X: NDArray[Any], cores: NDArray[Any], labels: Labels, metric: Metric, eps: float, threads: int
+def reach_rows(
+    X: Any, cores: Any, labels: Labels, metric: Metric, eps: float, allowed: float, n_threads: int
 ) -> Labels:
-    dtype = np.result_type(X, cores)
-    team = _native.Team(threads)
-    blocks = [Block.over(rows.astype(dtype, copy=False), None, team) for rows in (cores, X)]
+    """The lowest-numbered cluster with one of these core points nearby each row of X, or -1."""
+    if not all(goes_native(rows, metric, allowed) for rows in (X, cores)):
+        return reach_supplied(X, cores, labels, metric, eps)
+    dtype = np.result_type(X.dtype, cores.dtype)
+    team = _native.Team(n_threads)
+    blocks = [
+        Block.over(np.ascontiguousarray(dense(rows), dtype=dtype), None, team)
+        for rows in (cores, X)
+    ]
     return reach(blocks[0], labels, blocks[1], metric.measure(eps))
+
+
+def dense(X: Any) -> NDArray[Any]:
+    rows: NDArray[Any] = X.toarray() if sparse.issparse(X) else X
+    return rows
 
 
 def reach_supplied(X: Any, cores: Any, labels: Labels, metric: Metric, eps: float) -> Labels:
@@ -122,9 +133,9 @@ def reach_supplied(X: Any, cores: Any, labels: Labels, metric: Metric, eps: floa
     near: Callable[[Any], Flags]
     if metric.name == "precomputed":
         near = partial(_near_in_matrix, columns=cores, eps=eps)
-    elif sparse.issparse(X):
-        X = comparable(X, metric)
-        near = sparse_pairs(comparable(cores, metric), eps, metric.name)
+    elif metric.native:  # too large to be dense
+        X, cores = (comparable(sparse.csr_array(rows), metric) for rows in (X, cores))
+        near = sparse_pairs(cores, eps, metric.name)
     else:
         near = pairwise(cores, eps, metric.name, metric.parameters)
     found = np.full(X.shape[0], NOISE, dtype=np.int64)

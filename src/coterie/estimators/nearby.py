@@ -152,7 +152,8 @@ def sparse_pairs(Y: Any, eps: float, metric: str) -> Callable[[Any], Flags]:
 def squared_lengths(X: Any) -> Floats:
     row_of = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     values = X.data.astype(np.float64)
-    return np.bincount(row_of, weights=values * values, minlength=X.shape[0])
+    lengths: Floats = np.bincount(row_of, values * values, minlength=X.shape[0]).astype(np.float64)
+    return lengths
 
 
 def _squared_difference(X: Any, i: int, Y: Any, j: int) -> float:

@@ -59,7 +59,7 @@ def clusters(near: Flags, m_near: int, weights: Floats | None = None) -> Cluster
     labels = np.full(n, NOISE, dtype=np.intp)
     n_clusters = 0
     # Core points in order, so a new cluster begins at its smallest one.
-    for i in np.flatnonzero(core):
+    for i in map(int, np.flatnonzero(core)):
         if labels[i] != NOISE:
             continue
         reached = connected(i, near, core)
@@ -172,4 +172,5 @@ def _haversine(x: Floats, y: Floats) -> Floats:
     """Squared sine of half the angle between places given as latitude and longitude in radians."""
     s = _sine(0.5 * (x[:, np.newaxis] - y))  # (n, m, 2)
     cosines = _cosine(x[:, :1]) * _cosine(y[:, 0])
-    return s[..., 0] * s[..., 0] + cosines * s[..., 1] * s[..., 1]
+    h: Floats = s[..., 0] * s[..., 0] + cosines * s[..., 1] * s[..., 1]
+    return h
