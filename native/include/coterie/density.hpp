@@ -38,6 +38,11 @@ public:
 // Every pair by the definition: for small data, and where coordinates cannot stand for rows.
 std::unique_ptr<DensityIndex> brute_density(const Space& space);
 
+// A kd-tree; float64 coordinates if it may not be single.
+std::unique_ptr<DensityIndex> tree_density(Team& team, const Space& space, bool may_be_single);
+void tree_reach(Team& team, const Space& cores, const int64_t* core_labels, const Space& queries,
+                int64_t* out);
+
 // The index by name; "auto" chooses by the shape of the data.
 std::unique_ptr<DensityIndex> density_index(Team& team, const Space& space,
                                             const std::string& name);

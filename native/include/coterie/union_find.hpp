@@ -17,7 +17,7 @@ public:
 #define COTERIE_INLINED inline __attribute__((always_inline))
     // Each element must be set once before it is used: as a set of its own, or below a root that
     // no other thread is uniting yet.
-    COTERIE_INLINED void start(uint32_t x, uint32_t root) { set(x, root); }
+    COTERIE_INLINED void start(uint32_t x, uint32_t root) const { set(x, root); }
 
     // The smallest element of the set, as far as it is united by now.
     COTERIE_INLINED uint32_t find(uint32_t x) const {

@@ -12,7 +12,7 @@ from coterie.kernels.block import Block
 
 Labels = NDArray[np.int64]
 METRICS = ("euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "haversine")
-INDEXES = ("auto", "brute")
+INDEXES = ("auto", "tree", "tree64", "brute")
 
 
 @dataclass(frozen=True)
