@@ -11,32 +11,39 @@ namespace {
 
 constexpr int kBucketRows = 2048; // about what a bucket should hold: its rows fit in cache
 constexpr int kTopLevels = 12, kSamplePerBucket = 32, kSegments = 64;
+constexpr int kTogether = 8;   // rows routed side by side
+constexpr int kFewColumns = 4; // up to here, looser extents choose the widest column as well
 
-// Reads rows as tree coordinates. Rows that are their own coordinates are read without a call.
+// Calls use(pointer to the row's coordinates) without a copy where rows are their own coordinates.
+template <class Use>
+void with_coordinates(const Space& space, int64_t i, double* scratch, Use use) {
+    const Rows& rows = space.rows();
+    if (!space.plain()) {
+        space.coordinates(i, scratch);
+        use(static_cast<const double*>(scratch));
+    } else if (rows.kind == Kind::float64) {
+        use(static_cast<const double*>(rows.values) + i * rows.d);
+    } else {
+        use(static_cast<const float*>(rows.values) + i * rows.d);
+    }
+}
+
+// Reads rows as tree coordinates.
 template <class T> struct Reader {
     const Space& space;
     const TreeFrame& frame;
-    const bool plain;
-    mutable std::vector<double> row;
+    mutable std::vector<double> scratch;
 
     Reader(const Space& space_, const TreeFrame& frame_)
-        : space(space_), frame(frame_), plain(space.measure().metric != Metric::cosine &&
-                                              space.measure().metric != Metric::haversine),
-          row(space.width()) {}
+        : space(space_), frame(frame_), scratch(space.width()) {}
 
-    template <class X> void framed(const X* x, T* out) const {
-        const int d = space.width();
-        for (int l = 0; l < d; ++l)
-            out[l] = static_cast<T>((double(x[l]) - frame.centre[l]) * frame.unit);
-    }
     void operator()(int64_t i, T* out) const {
-        const Rows& rows = space.rows();
-        if (plain && rows.kind == Kind::float64)
-            return framed(static_cast<const double*>(rows.values) + i * rows.d, out);
-        if (plain)
-            return framed(static_cast<const float*>(rows.values) + i * rows.d, out);
-        space.coordinates(i, row.data());
-        framed(row.data(), out);
+        const int d = space.width();
+        const double *centre = frame.centre.data(), unit = frame.unit;
+        with_coordinates(space, i, scratch.data(), [=](const auto* x) {
+            for (int l = 0; l < d; ++l)
+                out[l] = static_cast<T>((double(x[l]) - centre[l]) * unit);
+        });
     }
 };
 
@@ -100,16 +107,17 @@ TreeFrame TreeFrame::around(Team& team, const std::vector<const Space*>& spaces,
     std::mutex guard;
     for (const Space* space : spaces)
         team.for_chunks(space->n(), 1 + (1 << 16) / d, [&](int, int64_t begin, int64_t end) {
-            std::vector<double> a(low.size(), std::numeric_limits<double>::infinity()), b(d), x(d);
+            std::vector<double> a(low.size(), std::numeric_limits<double>::infinity()), b(d),
+                scratch(d);
             for (int l = 0; l < d; ++l)
                 b[l] = -a[l];
-            for (int64_t i = begin; i < end; ++i) {
-                space->coordinates(i, x.data());
-                for (int l = 0; l < d; ++l) {
-                    a[l] = x[l] < a[l] ? x[l] : a[l];
-                    b[l] = x[l] > b[l] ? x[l] : b[l];
-                }
-            }
+            for (int64_t i = begin; i < end; ++i)
+                with_coordinates(*space, i, scratch.data(), [&](const auto* x) {
+                    for (int l = 0; l < d; ++l) {
+                        a[l] = x[l] < a[l] ? x[l] : a[l];
+                        b[l] = x[l] > b[l] ? x[l] : b[l];
+                    }
+                });
             std::lock_guard<std::mutex> lock(guard);
             for (int l = 0; l < d; ++l) {
                 low[l] = std::min(low[l], a[l]);
@@ -201,16 +209,19 @@ template <class T> struct Tree<T>::Router {
         choose(2 * v + 1, middle, end, sample, order, d);
     }
 
-    // x: (count, d) of rows first, first + 1, ...; out: (count,). Several rows side by side hide
-    // the time a lookup takes.
+    // x: (kTogether, d) of rows first, first + 1, ...; out: (count,). Several rows side by side
+    // hide the time a lookup takes.
     void route(const T* x, int64_t first, int count, int d, uint16_t* out) const {
-        uint32_t v[8];
-        for (int q = 0; q < count; ++q)
-            v[q] = 1;
+        uint32_t v[kTogether];
+        for (uint32_t& start : v)
+            start = 1;
         for (int level = 0; level < levels; ++level)
-            for (int q = 0; q < count; ++q) {
+            for (int q = 0; q < kTogether; ++q) {
                 const T c = x[q * d + column[v[q]]], s = value[v[q]];
-                v[q] = 2 * v[q] + ((c > s) | ((c == s) & coin(first + q, level)));
+                if (__builtin_expect(c == s, 0))
+                    v[q] = 2 * v[q] + coin(first + q, level);
+                else
+                    v[q] = 2 * v[q] + (c > s);
             }
         for (int q = 0; q < count; ++q)
             out[q] = static_cast<uint16_t>(v[q] - buckets);
@@ -240,10 +251,10 @@ Tree<T>::Tree(Team& team, const Space& space, const TreeFrame& frame)
     std::vector<int32_t> places(kSegments * buckets, 0);
     team.for_chunks(kSegments, 1, [&](int, int64_t s, int64_t) {
         const Reader<T> read(space, frame);
-        std::vector<T> x(8 * d);
-        for (int64_t i = s * segment; i < std::min(n, (s + 1) * segment); i += 8) {
-            const int count =
-                static_cast<int>(std::min<int64_t>(8, std::min(n, (s + 1) * segment) - i));
+        std::vector<T> x(kTogether * d);
+        const int64_t last = std::min(n, (s + 1) * segment);
+        for (int64_t i = s * segment; i < last; i += kTogether) {
+            const int count = static_cast<int>(std::min<int64_t>(kTogether, last - i));
             for (int q = 0; q < count; ++q)
                 read(i + q, x.data() + q * d);
             router.route(x.data(), i, count, d, bucket.data() + i);
@@ -321,6 +332,7 @@ Tree<T>::Tree(Team& team, const Space& space, const TreeFrame& frame)
         bottom.spare.resize(count + 1);
         for (int32_t i = 0; i < count; ++i)
             bottom.keys[i] = i;
+        measure(bottom, root, 0, count);
         split(bottom, root, 0, count, leaf_starts[b], leaf_starts[b + 1] - leaf_starts[b]);
     });
     close_top(buckets);
@@ -328,24 +340,31 @@ Tree<T>::Tree(Team& team, const Space& space, const TreeFrame& frame)
 }
 
 template <class T>
+void Tree<T>::measure(const Bottom& bottom, int32_t node, int32_t begin, int32_t end) {
+    T *low = box(node), *high = low + stride_;
+    const T* first =
+        bottom.coordinates + static_cast<int64_t>(uint32_t(bottom.keys[begin])) * width_;
+    std::copy(first, first + width_, low);
+    std::copy(first, first + width_, high);
+    for (int32_t i = begin + 1; i < end; ++i) {
+        const T* x = bottom.coordinates + static_cast<int64_t>(uint32_t(bottom.keys[i])) * width_;
+        for (int l = 0; l < width_; ++l) {
+            low[l] = x[l] < low[l] ? x[l] : low[l];
+            high[l] = x[l] > high[l] ? x[l] : high[l];
+        }
+    }
+}
+
+// `node` has its box, exact or, with few columns, that of its parent cut at the splitting plane.
+template <class T>
 void Tree<T>::split(Bottom& bottom, int32_t node, int32_t begin, int32_t end, int32_t leaf,
                     int32_t leaves) {
     const int d = width_;
     node_[node].leaf = leaf;
     node_[node].points = end - begin;
-    T *low = box(node), *high = low + stride_;
-    const T* first = bottom.coordinates + static_cast<int64_t>(uint32_t(bottom.keys[begin])) * d;
-    std::copy(first, first + d, low);
-    std::copy(first, first + d, high);
-    for (int32_t i = begin + 1; i < end; ++i) {
-        const T* x = bottom.coordinates + static_cast<int64_t>(uint32_t(bottom.keys[i])) * d;
-        for (int l = 0; l < d; ++l) {
-            low[l] = x[l] < low[l] ? x[l] : low[l];
-            high[l] = x[l] > high[l] ? x[l] : high[l];
-        }
-    }
     if (leaves == 1)
         return make_leaf(bottom, node, begin, end, leaf);
+    const T *low = box(node), *high = low + stride_;
     int widest = 0;
     for (int l = 1; l < d; ++l)
         if (high[l] - low[l] > high[widest] - low[widest])
@@ -361,13 +380,34 @@ void Tree<T>::split(Bottom& bottom, int32_t node, int32_t begin, int32_t end, in
     bottom.next_node += 2;
     node_[node].child = child;
     node_[child].parent = node_[child + 1].parent = node;
+    if (d <= kFewColumns) {
+        std::copy(low, low + 2 * stride_, box(child));
+        std::copy(low, low + 2 * stride_, box(child + 1));
+        const auto at = static_cast<int64_t>(uint32_t(bottom.keys[middle]));
+        box(child)[stride_ + widest] = box(child + 1)[widest] = bottom.coordinates[at * d + widest];
+    } else {
+        measure(bottom, child, begin, middle);
+        measure(bottom, child + 1, middle, end);
+    }
     split(bottom, child, begin, middle, leaf, half);
     split(bottom, child + 1, middle, end, leaf + half, leaves - half);
+    if (d <= kFewColumns)
+        enclose(node);
+}
+
+// The box around those of both children.
+template <class T> void Tree<T>::enclose(int32_t node) {
+    const int32_t a = node_[node].child, b = a + 1;
+    for (int l = 0; l < width_; ++l) {
+        box(node)[l] = std::min(box(a)[l], box(b)[l]);
+        box(node)[stride_ + l] = std::max(box(a)[stride_ + l], box(b)[stride_ + l]);
+    }
 }
 
 template <class T>
 void Tree<T>::make_leaf(Bottom& bottom, int32_t node, int32_t begin, int32_t end, int32_t leaf) {
     const int d = width_, count = end - begin;
+    measure(bottom, node, begin, end);
     node_[node].child = kIsLeaf;
     leaf_node_[leaf] = node;
     filled_[leaf] = count == 32 ? ~0u : (1u << count) - 1;
@@ -389,10 +429,7 @@ template <class T> void Tree<T>::close_top(int64_t buckets) {
         node_[node].child = left;
         node_[node].leaf = node_[left].leaf;
         node_[node].points = node_[left].points + node_[left + 1].points;
-        for (int l = 0; l < width_; ++l) {
-            box(node)[l] = std::min(box(left)[l], box(left + 1)[l]);
-            box(node)[stride_ + l] = std::max(box(left)[stride_ + l], box(left + 1)[stride_ + l]);
-        }
+        enclose(node);
     }
 }
 

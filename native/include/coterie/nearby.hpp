@@ -48,6 +48,8 @@ public:
     // The same within this space. A row is always nearby itself.
     bool nearby(int64_t i, int64_t j) const;
 
+    // Are rows their own coordinates?
+    bool plain() const { return !prepared_.data(); }
     // out: (width,) where an index may put row i.
     void coordinates(int64_t i, double* out) const;
 

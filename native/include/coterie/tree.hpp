@@ -68,6 +68,8 @@ private:
     void split(Bottom& bottom, int32_t node, int32_t begin, int32_t end, int32_t leaf,
                int32_t leaves);
     void make_leaf(Bottom& bottom, int32_t node, int32_t begin, int32_t end, int32_t leaf);
+    void measure(const Bottom& bottom, int32_t node, int32_t begin, int32_t end);
+    void enclose(int32_t node);
     void close_top(int64_t buckets);
     void set_radii(const Space& space, const TreeFrame& frame);
     T* box(int32_t node) { return boxes_.data() + static_cast<int64_t>(node) * 2 * stride_; }
