@@ -65,7 +65,9 @@ public:
                 label_by_visit(thread, leaf, labels);
         });
         team.for_chunks(static_cast<int64_t>(lists_.size()), 1,
-                        [&](int, int64_t t, int64_t) { label_by_list(lists_[t], labels); });
+                        [&](int thread, int64_t t, int64_t) {
+                            label_by_list(team, thread, lists_[t], labels);
+                        });
         return clusters;
     }
 
@@ -271,9 +273,12 @@ private:
         }
     }
 
-    void label_by_list(const Lists& lists, int64_t* labels) {
+    void label_by_list(Team& team, int thread, const Lists& lists, int64_t* labels) {
         const std::vector<int32_t>& e = lists.entries;
+        size_t turn = 0;
         for (size_t at = 0; at < e.size(); at += 2 + e[at + 1]) {
+            if (++turn % 4096 == 0)
+                team.check(thread);
             int32_t lowest = kNone;
             for (int32_t q = 0; q < e[at + 1]; ++q) {
                 const int32_t slot = e[at + 2 + q];

@@ -65,6 +65,7 @@ void Team::for_chunks(int64_t n, int64_t chunk,
     if (!alone)
         for (int left; (left = busy_.load(std::memory_order_acquire)) != 0;)
             wait_while_equal(busy_, left);
+    failed_.store(false, std::memory_order_relaxed);
     if (error_)
         std::rethrow_exception(std::exchange(error_, nullptr));
 }

@@ -157,7 +157,7 @@ template <class T> struct Tree<T>::Router {
     std::vector<int> column;
     std::vector<T> value;
 
-    Router(const Space& space, const TreeFrame& frame) {
+    Router(Team& team, const Space& space, const TreeFrame& frame) {
         const int64_t n = space.n();
         while ((n >> levels) > kBucketRows && levels < kTopLevels)
             ++levels;
@@ -176,13 +176,14 @@ template <class T> struct Tree<T>::Router {
         std::vector<int32_t> order(count);
         for (int64_t q = 0; q < count; ++q)
             order[q] = static_cast<int32_t>(q);
-        choose(1, 0, count, sample, order, d);
+        choose(team, 1, 0, count, sample, order, d);
     }
 
-    void choose(int64_t v, int64_t begin, int64_t end, const std::vector<T>& sample,
+    void choose(Team& team, int64_t v, int64_t begin, int64_t end, const std::vector<T>& sample,
                 std::vector<int32_t>& order, int d) {
         if (v >= buckets || begin == end)
             return;
+        team.check(0);
         int widest = 0;
         T width = -1;
         for (int l = 0; l < d; ++l) {
@@ -205,8 +206,8 @@ template <class T> struct Tree<T>::Router {
                          });
         column[v] = widest;
         value[v] = sample[static_cast<int64_t>(order[middle]) * d + widest];
-        choose(2 * v, begin, middle, sample, order, d);
-        choose(2 * v + 1, middle, end, sample, order, d);
+        choose(team, 2 * v, begin, middle, sample, order, d);
+        choose(team, 2 * v + 1, middle, end, sample, order, d);
     }
 
     // x: (kTogether, d) of rows first, first + 1, ...; out: (count,). Several rows side by side
@@ -230,6 +231,8 @@ template <class T> struct Tree<T>::Router {
 
 // One bucket on its way into leaves. Coordinates lie (rows, d) in the order of `rows`.
 template <class T> struct Tree<T>::Bottom {
+    Team* team;
+    int thread;
     const T* coordinates;
     const int32_t* rows;
     int32_t next_node; // free nodes of this bucket
@@ -242,7 +245,7 @@ Tree<T>::Tree(Team& team, const Space& space, const TreeFrame& frame)
     : width_(space.width()), stride_(width_ <= 8 ? width_ : (width_ + 15) / 16 * 16) {
     const int64_t n = space.n();
     const int d = width_;
-    const Router router(space, frame);
+    const Router router(team, space, frame);
     const int64_t buckets = router.buckets;
     const int64_t segment = (n + kSegments - 1) / kSegments;
 
@@ -317,6 +320,8 @@ Tree<T>::Tree(Team& team, const Space& space, const TreeFrame& frame)
                       std::numeric_limits<T>::lowest());
             return;
         }
+        bottom.team = &team;
+        bottom.thread = thread;
         bottom.rows = rows.data() + starts[b];
         bottom.next_node = node_starts[b];
         if (copied) {
@@ -360,6 +365,7 @@ template <class T>
 void Tree<T>::split(Bottom& bottom, int32_t node, int32_t begin, int32_t end, int32_t leaf,
                     int32_t leaves) {
     const int d = width_;
+    bottom.team->check(bottom.thread);
     node_[node].leaf = leaf;
     node_[node].points = end - begin;
     if (leaves == 1)

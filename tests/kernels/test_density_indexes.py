@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -222,3 +224,23 @@ def test_unknown_names_are_refused() -> None:
         density(block, Measure(0.0), 2)
     with pytest.raises(ValueError, match="haversine expects 2 columns"):
         density(Block.over(np.zeros((3, 3)), None, _native.Team(1)), Measure(1.0, "haversine"), 2)
+
+
+@pytest.mark.parametrize("index", INDEXES)
+def test_an_interrupt_ends_the_work(index: str) -> None:
+    """The signal arrives while a step is under way; the same block can be clustered afterwards."""
+    rng = np.random.default_rng(0)
+    n = 8000 if index == "brute" else 300_000
+    block = Block.over(rng.normal(size=(n, 8)), None, _native.Team(2))
+    timer = threading.Timer(0.1, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        again_and_again(block, index)
+    timer.join()
+    small = Case(rng.normal(size=(50, 2)), Measure(0.3), 3)
+    assert_same(run(small, index), definition(small))
+
+
+def again_and_again(block: Block, index: str) -> None:
+    for _ in range(1000):
+        density(block, Measure(1.0), 5, index=index, counts=True)
