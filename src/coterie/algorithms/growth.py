@@ -81,16 +81,15 @@ def grow(
     """Clusters of all points.
 
     room : bytes in which neighbournearby may be kept, so as not to work them out twice.
-    step : is told the name of each step as it begins.
+    step : is told the name of each step that ended.
     """
     memory = Memory(nearby, room)
-    step("count")
     counts = np.empty(nearby.n, dtype=np.intp)
     core = np.empty(nearby.n, dtype=bool)
     for rows, lists in memory.learn():
         counts[rows] = lists.lengths()
         core[rows] = enough(lists, min_samples, weights)
-    step("connect")
+    step("count")
     labels = np.full(nearby.n, NOISE, dtype=np.intp)
     depths = np.full(nearby.n, NOISE, dtype=np.intp)
     n_clusters = 0
@@ -102,6 +101,7 @@ def grow(
             labels[front], depths[front] = n_clusters, depth
             front, depth = reached(front[core[front]], memory, labels), depth + 1
         n_clusters += 1
+    step("connect")
     return Growth(labels, core, counts, n_clusters, depths)
 
 

@@ -33,7 +33,7 @@ WORK_PER_VALUE = 32  # products for each value of X, about: decides how many thr
 class DensityEvent:
     """A step of a fit has ended, as told to ``callback``."""
 
-    step: str  # "check", "cluster" or "trace"
+    step: str  # "check", "index", "count", "connect", "label" or "trace"
     seconds: float  # since the fit began
 
 
@@ -210,9 +210,10 @@ class DBSCAN(
         X, metric = self._checked(X, reset=True)
         weights = check_weights(sample_weight, X.shape[0], signed=True)
         tell("check")
-        found = self._find(X, metric, weights)
-        tell("cluster")
+        found = self._find(X, metric, weights, tell)
         self._adopt(X, metric, found)
+        if self.trace:
+            tell("trace")
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Labels:
@@ -278,7 +279,9 @@ class DBSCAN(
             metric = Metric(metric.name, metric.p, completed(metric.name, given, X))
         return X, metric
 
-    def _find(self, X: Any, metric: Metric, weights: Any) -> ways.Found:
+    def _find(
+        self, X: Any, metric: Metric, weights: Any, step: Callable[[str], object]
+    ) -> ways.Found:
         allowed = allowed_memory(self.memory_budget)
         ask = ways.Question(
             eps=float(self.eps),
@@ -287,7 +290,7 @@ class DBSCAN(
             counts=bool(self.count_neighbors),
             trace=bool(self.trace),
             n_threads=self._threads(X),
-            step=lambda name: None,
+            step=step,
         )
         if ways.goes_native(X, metric, allowed):
             refuse_beyond(allowed, ways.native_bytes(X), self.memory_budget, REMEDY)

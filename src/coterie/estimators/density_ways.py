@@ -79,7 +79,7 @@ def find_native(X: Any, metric: Metric, ask: Question) -> Found:
     X = dense(X)
     block = Block.over(X, ask.weights, _native.Team(ask.n_threads))
     measure = metric.measure(ask.eps)
-    run = density(block, measure, ask.min_samples, counts=ask.counts)
+    run = density(block, measure, ask.min_samples, counts=ask.counts, step=ask.step)
     depths = depths_of(X, run, measure, ask.n_threads) if ask.trace else None
     return Found(run.labels, run.core, run.n_clusters, run.counts, run.index, depths)
 
