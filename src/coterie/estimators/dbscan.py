@@ -302,7 +302,8 @@ class DBSCAN(
         cores = np.flatnonzero(found.core)
         self.labels_ = found.labels.astype(np.int64, copy=False)
         self.core_sample_indices_ = cores
-        self.components_ = X[cores] if len(cores) else np.empty((0, X.shape[1]), dtype=X.dtype)
+        # take: NumPy is several times slower with X[cores].
+        self.components_ = X[cores] if sparse.issparse(X) else X.take(cores, axis=0)
         self.kind_ = (found.labels >= 0).astype(np.uint8) + found.core
         self.n_clusters_ = found.n_clusters
         self.index_ = found.index
