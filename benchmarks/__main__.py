@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from benchmarks import kmeans, memory, roofline, scaling, seeding
+from benchmarks import dbscan, dbscan_scaling, kmeans, memory, roofline, scaling, seeding
 from benchmarks.options import Options, add_options
 
 COMMANDS: dict[str, tuple[Callable[[Options], bool], str]] = {
@@ -15,6 +15,8 @@ COMMANDS: dict[str, tuple[Callable[[Options], bool], str]] = {
     "memory": (memory.run, "peak memory beyond the data, one process per measurement"),
     "scaling": (scaling.run, "cost of an iteration as n, d and k grow"),
     "roofline": (roofline.run, "share of the machine's float32 peak that the brute kernel reaches"),
+    "dbscan": (dbscan.run, "whole fits of DBSCAN, with peak memory"),
+    "dbscan-scaling": (dbscan_scaling.run, "cost of DBSCAN as n grows from 1e4 to 1e7"),
 }
 
 EXAMPLES = """\
@@ -23,6 +25,7 @@ examples:
   python -m benchmarks kmeans --only 'mnist*' --threads 2
   python -m benchmarks kmeans --dtype float32 --peers lloyd faiss --repeat 5
   python -m benchmarks seeding --threads 1 2
+  python -m benchmarks dbscan --threads 2 --only 'blobs-2d*'
   python -m benchmarks all
 
 Results go to benchmarks/results/NAME.{json,md,png}. Rows measured earlier on the same machine

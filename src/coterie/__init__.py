@@ -5,9 +5,9 @@ blocks of data, and a kernel does the arithmetic on one block::
 
     what people have        files of every kind, as rows                     coterie.data
             |
-    what people fit         KMeans (the scikit-learn contract)               coterie.estimators
+    what people fit         KMeans, DBSCAN (the scikit-learn contract)       coterie.estimators
             |
-    how, as in the paper    seed -> assign -> update                         coterie.algorithms
+    how, as in the paper    seed -> assign -> update; count -> connect       coterie.algorithms
             |
     where blocks live       in memory, with native threads                   coterie.engines
             |
@@ -17,14 +17,21 @@ blocks of data, and a kernel does the arithmetic on one block::
 
 Each layer imports only downwards.
 
->>> from coterie import KMeans
+>>> from coterie import DBSCAN, KMeans
 """
 
 import logging
 from importlib.metadata import version
 
 from coterie.data import Dataset, read
-from coterie.estimators import FitEvent, KMeans, kmeans_plusplus
+from coterie.estimators import (
+    DBSCAN,
+    DensityEvent,
+    FitEvent,
+    KMeans,
+    dbscan,
+    kmeans_plusplus,
+)
 from coterie.models import Model, ModelError, describe, load, save
 
 logging.getLogger("coterie").addHandler(logging.NullHandler())
@@ -32,12 +39,15 @@ logging.getLogger("coterie").addHandler(logging.NullHandler())
 __version__ = version("coterie")
 
 __all__ = [
+    "DBSCAN",
     "Dataset",
+    "DensityEvent",
     "FitEvent",
     "KMeans",
     "Model",
     "ModelError",
     "__version__",
+    "dbscan",
     "describe",
     "kmeans_plusplus",
     "load",

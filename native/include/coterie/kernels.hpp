@@ -9,6 +9,9 @@
 
 namespace coterie {
 
+enum class Norm : uint8_t;             // nearby.hpp
+template <class T> struct TreeKernels; // tree_kernels.hpp
+
 // Where vectors hold rows: few columns, or few means and not too many columns.
 constexpr int kFewColumns = 8, kFewMeans = 24, kSomeColumns = 64;
 inline bool rows_in_lanes(const Rows& rows, int k) {
@@ -124,6 +127,10 @@ struct Kernels {
     double (*approach)(const SeedPass&, int64_t begin, int64_t end, char* scratch, int64_t* out);
     // For at most kFewColumns: rows as framed float32 by columns, W at a time.
     void (*turn_columns)(const SeedPass&, int64_t begin, int64_t end, float* columns);
+
+    // Density: kernels over the leaves of a tree.
+    TreeKernels<float> (*float_tree)(Norm, int width);
+    TreeKernels<double> (*double_tree)(Norm, int width);
 };
 
 // The level in use, and the choice among those this machine can run.

@@ -29,7 +29,12 @@ public:
     void for_chunks(int64_t n, int64_t chunk,
                     const std::function<void(int, int64_t, int64_t)>& work);
 
+    // For work that stays long in one chunk: polls on the calling thread, and throws on the others
+    // once the work has ended elsewhere.
+    void check(int thread);
+
 private:
+    struct Ended {};
     void run_chunks(int thread);
     void wait_and_work(int thread);
 

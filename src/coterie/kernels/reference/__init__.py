@@ -2,6 +2,12 @@
 instruction set must give. One file per method, to be read beside the paper."""
 
 from coterie.kernels.reference.arithmetic import exact_mean_variance, exact_squares
+from coterie.kernels.reference.density import (
+    Clusters,
+    clusters,
+    dbscan,
+    nearby,
+)
 from coterie.kernels.reference.lloyd import (
     Answer,
     k_means,
@@ -23,7 +29,10 @@ from coterie.kernels.reference.seeding import (
 
 __all__ = [
     "Answer",
+    "Clusters",
     "Field",
+    "clusters",
+    "dbscan",
     "distinct_points",
     "exact_mean_variance",
     "exact_squares",
@@ -32,6 +41,7 @@ __all__ = [
     "kmeans_parallel",
     "kmeans_plusplus",
     "mix",
+    "nearby",
     "nearest",
     "principal",
     "random_points",
