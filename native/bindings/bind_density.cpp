@@ -39,14 +39,17 @@ void bind_density(nb::module_& m) {
             "__init__",
             [](DensityWork* self, nb::object block, const std::string& metric, double p, double eps,
                const std::string& index) {
-                new (self) DensityWork();
-                self->block = block;
+                DensityWork work; // moved into place when whole: an error leaves nothing behind
+                work.block = block;
                 const coterie::Rows& rows = nb::cast<Block&>(block).rows;
-                coterie::Team& team = self->team();
+                coterie::Team& team = work.team();
                 const coterie::Measure measure = measure_of(metric, p, eps);
-                nb::gil_scoped_release release;
-                self->space = std::make_unique<coterie::Space>(team, rows, measure);
-                self->index = coterie::density_index(team, *self->space, index);
+                {
+                    nb::gil_scoped_release release;
+                    work.space = std::make_unique<coterie::Space>(team, rows, measure);
+                    work.index = coterie::density_index(team, *work.space, index);
+                }
+                new (self) DensityWork(std::move(work));
             },
             "block"_a, "metric"_a, "p"_a, "eps"_a, "index"_a)
         .def_prop_ro("index", [](const DensityWork& w) { return std::string(w.index->name()); })
