@@ -115,7 +115,7 @@ class Field:
 
     def distances(self, seed: Floats) -> NDArray[Any]:
         x, s = self.coordinates(self.points.values), self.coordinates(seed)
-        # Added in the order of the columns; float32 with many columns in eight lanes, then by pairs.
+        # In the order of the columns; float32 with many columns in eight lanes, then by pairs.
         lanes = 8 if self.coarse and x.shape[1] > 8 else 1
         total = np.zeros((len(x), lanes), dtype=x.dtype)
         for column in range(x.shape[1]):
