@@ -19,7 +19,11 @@ int64_t cut(Team& team, const Path& path, double reach, int64_t* labels) {
     //    that is not core is no cluster. Until they are numbered, rows know the first row of
     //    their run.
     Buffer<int32_t> first(n);
-    for (int64_t i = 0; i < n;) {
+    for (int64_t i = 0, looked = 0; i < n;) {
+        if (i - looked >= kSomeRows) {
+            team.check(0);
+            looked = i;
+        }
         int64_t end = i + 1;
         int32_t smallest = path.order[i];
         for (; path.height[end - 1] <= reach; ++end)
@@ -29,11 +33,14 @@ int64_t cut(Team& team, const Path& path, double reach, int64_t* labels) {
     }
     // 2. Clusters are numbered by their smallest core row.
     int64_t clusters = 0;
-    for (int64_t row = 0; row < n; ++row)
+    for (int64_t row = 0; row < n; ++row) {
+        if (row % kSomeRows == 0)
+            team.check(0);
         if (path.core[row] > reach)
             labels[row] = -1;
         else
             labels[row] = first[row] == row ? clusters++ : labels[first[row]];
+    }
     // 3. Border rows join the lowest-numbered cluster that reaches them.
     team.for_chunks(n, kSomeRows, [&](int, int64_t begin, int64_t end) {
         for (int64_t row = begin; row < end; ++row) {

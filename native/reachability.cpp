@@ -68,6 +68,15 @@ struct Reachability::Work {
                 each(thread, static_cast<int32_t>(leaf));
         });
     }
+    // One thread, in order, with a look for signals now and then.
+    template <class Each> void for_slots_in_order(Team& team, Each each) {
+        for (int64_t s = 0; s < slots; ++s) {
+            if (s % kSomeRows == 0)
+                team.check(0);
+            if (view.rows[s] >= 0)
+                each(s, view.rows[s]);
+        }
+    }
     template <class Each> void for_slots(Team& team, Each each) {
         team.for_chunks(slots, kSomeRows, [&](int, int64_t begin, int64_t end) {
             for (int64_t s = begin; s < end; ++s)
@@ -78,18 +87,20 @@ struct Reachability::Work {
 
     void nearest(Team& team, const Near& out);
     void start(Team& team, const Near& near);
-    void join_by_lists(const Near& near);
+    void join_by_lists(Team& team, const Near& near);
     void describe_components(Team& team);
     void look_into_lists(Team& team, const Near& near);
-    int64_t join_components();
+    int64_t join_components(Team& team);
     bool join(int64_t a, int64_t b, double edge);
-    void chain(int64_t n, const Chain& out);
+    void chain(Team& team, const Chain& out);
 };
 
 void Reachability::Work::nearest(Team& team, const Near& out) {
     const int64_t n = space.n();
-    std::fill(out.sums, out.sums + n * k, kInfinite);
-    std::fill(out.neighbours, out.neighbours + n * k, -1);
+    team.for_chunks(n, kSomeRows, [&](int, int64_t begin, int64_t end) {
+        std::fill(out.sums + begin * k, out.sums + end * k, kInfinite);
+        std::fill(out.neighbours + begin * k, out.neighbours + end * k, -1);
+    });
     const NearestTask task{view, k, out.sums, out.neighbours, &team};
     if (k > 0)
         for_leaves(team, [&](int thread, int32_t leaf) { kernels.nearest(task, thread, leaf); });
@@ -141,17 +152,16 @@ bool Reachability::Work::join(int64_t a, int64_t b, double edge) {
 
 // No edge of a point is shorter than what makes it core. One of just that length leads to every
 // neighbour of its list that is core by then.
-void Reachability::Work::join_by_lists(const Near& near) {
-    for (int64_t s = 0; s < slots; ++s) {
-        const int64_t row = view.rows[s];
-        if (row < 0 || core[s] == kInfinite)
-            continue;
+void Reachability::Work::join_by_lists(Team& team, const Near& near) {
+    for_slots_in_order(team, [&](int64_t s, int64_t row) {
+        if (core[s] == kInfinite)
+            return;
         for (int64_t q = row * k; q < (row + 1) * k; ++q)
             if (near.core[near.neighbours[q]] <= core[s]) {
                 join(s, slot_of[near.neighbours[q]], core[s]);
                 break;
             }
-    }
+    });
 }
 
 void Reachability::Work::describe_components(Team& team) {
@@ -198,29 +208,37 @@ void Reachability::Work::look_into_lists(Team& team, const Near& near) {
                 }
             }
     });
-    for (int64_t s = 0; s < slots; ++s)
-        if (view.rows[s] >= 0 && weight[s] < least[component[s]])
+    for_slots_in_order(team, [&](int64_t s, int32_t) {
+        if (weight[s] < least[component[s]])
             least[component[s]] = weight[s];
+    });
 }
 
 // Every component takes its shortest edge; among equals that of its first point.
-int64_t Reachability::Work::join_components() {
+int64_t Reachability::Work::join_components(Team& team) {
     int64_t joined = 0;
-    for (int64_t s = 0; s < slots; ++s) {
-        if (view.rows[s] < 0 || other[s] < 0)
-            continue;
+    for_slots_in_order(team, [&](int64_t s, int32_t) {
         double& shortest = least[component[s]];
-        if (weight[s] == shortest) {
+        if (other[s] >= 0 && weight[s] == shortest) {
             shortest = -1; // taken
             joined += join(s, other[s], weight[s]);
         }
-    }
+    });
     return joined;
 }
 
 // Edges in increasing order put chains of rows one after the other, until one is left.
-void Reachability::Work::chain(int64_t n, const Chain& out) {
-    std::sort(edges.begin(), edges.end());
+void Reachability::Work::chain(Team& team, const Chain& out) {
+    const int64_t n = space.n();
+    int64_t count = 0;
+    auto look = [&] {
+        if (++count % kSomeRows == 0)
+            team.check(0);
+    };
+    std::sort(edges.begin(), edges.end(), [&](const Edge& a, const Edge& b) {
+        look();
+        return a < b;
+    });
     Buffer<uint32_t> sets_of(n);
     Buffer<int32_t> last(n), next(n); // of the chain whose smallest row this is; row -> row
     Buffer<double> gap(n);
@@ -232,6 +250,7 @@ void Reachability::Work::chain(int64_t n, const Chain& out) {
         gap[i] = kInfinite;
     }
     for (const Edge& edge : edges) {
+        look();
         uint32_t a = sets.find(static_cast<uint32_t>(edge.a));
         uint32_t b = sets.find(static_cast<uint32_t>(edge.b));
         if (b < a)
@@ -245,6 +264,7 @@ void Reachability::Work::chain(int64_t n, const Chain& out) {
     for (int64_t i = 0; i < n; ++i)
         if (sets.find(static_cast<uint32_t>(i)) == i)
             for (int32_t row = static_cast<int32_t>(i); row >= 0; row = next[row]) {
+                look();
                 out.order[at] = row;
                 out.height[at++] = gap[row];
             }
@@ -269,7 +289,7 @@ void Reachability::nearest(Team& team, const Near& out) { work_->nearest(team, o
 void Reachability::span(Team& team, const Near& near, const Chain& out) {
     Work& work = *work_;
     work.start(team, near);
-    work.join_by_lists(near);
+    work.join_by_lists(team, near);
     for (int64_t joined = 1; joined > 0;) {
         work.describe_components(team);
         work.look_into_lists(team, near);
@@ -286,9 +306,9 @@ void Reachability::span(Team& team, const Near& near, const Chain& out) {
         if (work.node_component[0] == kMixed)
             work.for_leaves(
                 team, [&](int thread, int32_t leaf) { work.kernels.foreign(task, thread, leaf); });
-        joined = work.join_components();
+        joined = work.join_components(team);
     }
-    work.chain(work.space.n(), out);
+    work.chain(team, out);
 }
 
 } // namespace coterie

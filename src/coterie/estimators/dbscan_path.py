@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from coterie.algorithms.reachability import LEAST_REACH, Path, reachability
+from coterie.algorithms.reachability import LEAST_REACH, reachability
 from coterie.estimators.budget import allowed_memory, refuse_beyond
 from coterie.estimators.dbscan import WORK_PER_VALUE, DensityEvent
 from coterie.estimators.problem import look_at
@@ -52,8 +52,8 @@ class PathCurve:
 
 
 class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """DBSCAN for every `eps` at once: ``labels(eps)`` gives what ``DBSCAN(eps, min_samples)`` finds,
-    to the last border point, in a few milliseconds.
+    """DBSCAN for every `eps` at once: ``labels(eps)`` is what ``DBSCAN(eps, min_samples)`` finds,
+    to the last border point, without another look at the data.
 
     A fit finds the nearest points of each point and a minimum spanning tree under mutual
     reachability, which hold the answer for all eps. This is what a slider over eps, and the choice
@@ -82,6 +82,8 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         `min_samples` points. In order, this is the k-distance curve.
     member_distances_ : ndarray of shape (n_samples,)
         The smallest `eps` at which each point is in a cluster, as a core or a border point.
+    merge_distances_ : ndarray of shape (n_samples - 1,)
+        The `eps` at which clusters merge: the edges of the spanning tree, increasing.
     n_features_in_ : int
         Columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -171,6 +173,7 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         self._least_eps = 0.0 if reach.spread is None else LEAST_REACH / path.unit
         self.core_distances_ = path.distances(path.near.core)
         self.member_distances_ = path.distances(path.near.member)
+        self.merge_distances_ = path.distances(np.sort(path.chain.height)[:-1])
         return self
 
     def labels(self, eps: float) -> Labels:
