@@ -3,6 +3,7 @@ beside fast_hdbscan, which builds the same spanning tree in float32."""
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,8 @@ def measure(n: int, d: int, threads: int, options: Options) -> Row:
         and (name in (TREE, LABELS, ONE) or name in (options.peers or calls))
     }
     with limited(threads):
+        if HDBSCAN in calls:  # compiled when first called
+            try_hdbscan(x[:2000], threads)
         series = take_turns(calls, options.repeat, options.patience, always=TREE)
     ours = Answer(path.labels(eps), path.core(eps))
     faults = []
@@ -103,6 +106,12 @@ def hdbscan_edges(x: NDArray[np.float64], threads: int) -> NDArray[np.float64]:
     numba.set_num_threads(threads)
     edges, _, _ = compute_minimum_spanning_tree(x, min_samples=MIN_SAMPLES - 1)
     return np.sort(np.asarray(edges, dtype=np.float64)[:, 2])
+
+
+def try_hdbscan(x: NDArray[np.float64], threads: int) -> None:
+    """Not there is no fault: the timed call will say so."""
+    with contextlib.suppress(ImportError):
+        hdbscan_edges(x, threads)
 
 
 def page(rows: list[Row]) -> str:

@@ -35,15 +35,15 @@ class Path:
     unit: float  # a power of two: distances inside are in units of 1 / unit
     seconds: dict[str, float]  # of the steps: index, nearest, span
 
-    def reach(self, eps: float) -> float:
-        """eps as the kernels compare it."""
+    def reach(self, eps: float | Floats) -> Floats:
+        """eps as the kernels compare it. Shape as eps."""
         with np.errstate(over="ignore"):
-            reach = np.float64(eps) * self.unit
-            return float(reach * reach if self.metric == "euclidean" else reach)
+            reach = np.asarray(eps, dtype=np.float64) * self.unit
+            return reach * reach if self.metric == "euclidean" else reach
 
     def labels(self, eps: float, n_threads: int = 1) -> tuple[Labels, int]:
         """Labels and number of clusters, as DBSCAN gives them for this eps."""
-        return cut(self.near, self.chain, self.reach(eps), _native.Team(n_threads))
+        return cut(self.near, self.chain, float(self.reach(eps)), _native.Team(n_threads))
 
     def distances(self, sums: Floats) -> Floats:
         """The smallest eps at which `sums` are nearby, exactly: one float64 less is too little."""
@@ -59,7 +59,8 @@ class Path:
     def changes(self) -> Floats:
         """Every eps at which a point becomes core or joins a cluster, or clusters merge."""
         sums = np.unique(np.concatenate([self.near.core, self.near.member, self.chain.height]))
-        return self.distances(sums[np.isfinite(sums)])
+        # Sums that differ in the last digit may need the same eps.
+        return np.unique(self.distances(sums[np.isfinite(sums)]))
 
     def counts(self, eps: Floats) -> tuple[Counts, Counts, Counts]:
         """(clusters, core points, points in clusters) at each eps, without cutting anything.
@@ -67,8 +68,7 @@ class Path:
         Each edge of the tree that is short enough joins two of what would be clusters of one core
         point, so there are as many clusters as core points less edges.
         """
-        reach = np.array([self.reach(one) for one in eps])
-        reach = np.minimum(reach, np.finfo(np.float64).max)
+        reach = np.minimum(self.reach(eps), np.finfo(np.float64).max)
         core, member, joined = (
             np.searchsorted(np.sort(sums), reach, side="right")
             for sums in (self.near.core, self.near.member, self.chain.height)

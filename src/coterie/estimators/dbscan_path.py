@@ -230,8 +230,8 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         Parameters
         ----------
         eps : array-like of shape (n_eps,) or None, default=None
-            Where to look. None: at all `changes()`, or at 256 of them, evenly spaced in their
-            order, if there are more.
+            Where to look; each value costs as much as `labels`. None: at all `changes()`, or at 256
+            of them, evenly spaced in their order, if there are more.
 
         Returns
         -------
