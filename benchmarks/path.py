@@ -154,6 +154,8 @@ def draw(rows: list[Row], path: Path) -> None:
                 panel.plot(*zip(*curve, strict=True), **{**look, "label": name})
         plots.logarithmic(panel, "x", "y")
         plots.tidy(panel)
+        panel.set_xticks(SIZES, labels=[f"{n:,}" for n in SIZES])
+        panel.set_xticks([], minor=True)
         panel.set_xlabel("rows")
         panel.set_title(f"{d} columns, {threads} thread(s)", fontsize=10)
     axes[0][0].set_ylabel("milliseconds")

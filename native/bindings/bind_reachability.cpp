@@ -1,5 +1,5 @@
 // bind_reachability.cpp: DBSCAN of one block for every eps.
-#include "bindings.hpp"
+#include "block.hpp"
 #include "coterie/reachability.hpp"
 
 using namespace nb::literals;
