@@ -33,14 +33,18 @@ void bind_reachability(nb::module_& m) {
             "__init__",
             [](ReachabilityWork* self, nb::object block, const std::string& metric, double unit,
                int64_t min_samples) {
+                ReachabilityWork
+                    work; // moved into place when whole: an error leaves nothing behind
+                work.block = block;
                 const coterie::Metric known = metric_named(metric);
-                new (self) ReachabilityWork();
-                self->block = block;
                 const coterie::Rows& rows = nb::cast<Block&>(block).rows;
-                coterie::Team& team = self->team();
-                nb::gil_scoped_release release;
-                self->tree =
-                    std::make_unique<coterie::Reachability>(team, rows, known, unit, min_samples);
+                coterie::Team& team = work.team();
+                {
+                    nb::gil_scoped_release release;
+                    work.tree = std::make_unique<coterie::Reachability>(team, rows, known, unit,
+                                                                        min_samples);
+                }
+                new (self) ReachabilityWork(std::move(work));
             },
             "block"_a, "metric"_a, "unit"_a, "min_samples"_a)
         .def(

@@ -47,20 +47,21 @@ class Path:
 
     def distances(self, sums: Floats) -> Floats:
         """The smallest eps at which `sums` are nearby, exactly: one float64 less is too little."""
-        if self.metric != "euclidean":
-            return sums / self.unit
-        root = np.sqrt(sums)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # rows may be farther apart than any float64
+            if self.metric != "euclidean":
+                return sums / self.unit
+            root = np.sqrt(sums)
             root = np.where(root * root < sums, np.nextafter(root, np.inf), root)
             before = np.nextafter(root, 0.0)
             root = np.where((before * before >= sums) & (sums < np.inf), before, root)
-        return root / self.unit
+            return root / self.unit
 
     def changes(self) -> Floats:
         """Every eps at which a point becomes core or joins a cluster, or clusters merge."""
         sums = np.unique(np.concatenate([self.near.core, self.near.member, self.chain.height]))
         # Sums that differ in the last digit may need the same eps.
-        return np.unique(self.distances(sums[np.isfinite(sums)]))
+        eps = np.unique(self.distances(sums))
+        return eps[np.isfinite(eps)]
 
     def counts(self, eps: Floats) -> tuple[Counts, Counts, Counts]:
         """(clusters, core points, points in clusters) at each eps, without cutting anything.

@@ -246,7 +246,7 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         else:
             wanted = np.sort(np.asarray(eps, dtype=np.float64).ravel())
             for one in wanted:
-                self._check_eps(one)
+                self._check_eps(float(one))
         clusters, core, member = self._path.counts(wanted)
         threads = self._threads()
         largest = [self._largest(one, threads) for one in wanted]
