@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from benchmarks import dbscan, dbscan_scaling, kmeans, memory, roofline, scaling, seeding
+from benchmarks import dbscan, dbscan_scaling, kmeans, memory, path, roofline, scaling, seeding
 from benchmarks.options import Options, add_options
 
 COMMANDS: dict[str, tuple[Callable[[Options], bool], str]] = {
@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[Callable[[Options], bool], str]] = {
     "roofline": (roofline.run, "share of the machine's float32 peak that the brute kernel reaches"),
     "dbscan": (dbscan.run, "whole fits of DBSCAN, with peak memory"),
     "dbscan-scaling": (dbscan_scaling.run, "cost of DBSCAN as n grows from 1e4 to 1e7"),
+    "path": (path.run, "DBSCAN for every eps: a fit, an answer from it, and the peers"),
 }
 
 EXAMPLES = """\

@@ -1,5 +1,6 @@
 // dispatch.cpp: which level the machine can run, and which is in use.
 #include "coterie/kernels.hpp"
+#include "coterie/reach_kernels.hpp"
 #include "coterie/tree_kernels.hpp"
 
 #include <atomic>
@@ -58,6 +59,8 @@ template <> TreeKernels<float> tree_kernels(Norm norm, int width) {
 template <> TreeKernels<double> tree_kernels(Norm norm, int width) {
     return kernels().double_tree(norm, width);
 }
+
+ReachKernels reach_kernels(Norm norm, int width) { return kernels().reach_tree(norm, width); }
 
 const char* const* level_names(int& count) {
     count = levels().count;

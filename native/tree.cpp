@@ -377,8 +377,9 @@ void Tree<T>::split(Bottom& bottom, int32_t node, int32_t begin, int32_t end, in
             widest = l;
     for (int32_t i = begin; i < end; ++i) {
         const auto at = static_cast<uint32_t>(bottom.keys[i]);
-        bottom.keys[i] = key_of(
-            static_cast<float>(bottom.coordinates[static_cast<int64_t>(at) * d + widest]), at);
+        // From the edge of the box: far from zero float32 could not tell the rows apart.
+        const T x = bottom.coordinates[static_cast<int64_t>(at) * d + widest] - low[widest];
+        bottom.keys[i] = key_of(static_cast<float>(x), at);
     }
     const int32_t half = leaves / 2, middle = begin + half * kLeaf;
     select(bottom.keys.data() + begin, end - begin, half * kLeaf, bottom.spare.data());

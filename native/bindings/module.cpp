@@ -3,10 +3,11 @@
 
 NB_MODULE(_native, m) {
     m.doc() = "Native kernels. Python talks to them through coterie.kernels.";
-    bind_machine(m); // instruction sets, threads
-    bind_exact(m);   // exact means and errors from integer sums
-    bind_block(m);   // a block of rows: ranges, moments, distances
-    bind_lloyd(m);   // assignment updates of a block
-    bind_seeding(m); // passes that choose initial means
-    bind_density(m); // DBSCAN of one block
+    bind_machine(m);      // instruction sets, threads
+    bind_exact(m);        // exact means and errors from integer sums
+    bind_block(m);        // a block of rows: ranges, moments, distances
+    bind_lloyd(m);        // assignment updates of a block
+    bind_seeding(m);      // passes that choose initial means
+    bind_density(m);      // DBSCAN of one block
+    bind_reachability(m); // DBSCAN for every eps
 }

@@ -1,5 +1,6 @@
 // table.cpp: the kernels of one level, by name.
 #include "coterie/kernels.hpp"
+#include "coterie/reach_kernels.hpp"
 #include "coterie/simd.hpp"
 #include "coterie/tree_kernels.hpp"
 
@@ -16,10 +17,12 @@ double approach(const SeedPass&, int64_t, int64_t, char*, int64_t*);
 void turn_columns(const SeedPass&, int64_t, int64_t, float*);
 TreeKernels<float> float_tree(Norm, int);
 TreeKernels<double> double_tree(Norm, int);
+ReachKernels reach_tree(Norm, int);
 
 extern const Kernels table;
 const Kernels table = {
-    COTERIE_LEVEL_NAME, W,       kFused,     scratch_low, scratch_high, assign_low, assign_high,
-    distances,          moments, potentials, approach,    turn_columns, float_tree, double_tree};
+    COTERIE_LEVEL_NAME, W,           kFused,    scratch_low, scratch_high, assign_low,
+    assign_high,        distances,   moments,   potentials,  approach,     turn_columns,
+    float_tree,         double_tree, reach_tree};
 
 } // namespace coterie::COTERIE_LEVEL

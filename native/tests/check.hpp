@@ -32,3 +32,4 @@ void test_exact_sum();
 void test_team();
 void test_lloyd();
 void test_density();
+void test_reachability();

@@ -6,5 +6,6 @@ int main() {
     test_team();
     test_lloyd();
     test_density();
+    test_reachability();
     std::puts("native tests passed");
 }

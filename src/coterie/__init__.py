@@ -26,9 +26,11 @@ from importlib.metadata import version
 from coterie.data import Dataset, read
 from coterie.estimators import (
     DBSCAN,
+    DBSCANPath,
     DensityEvent,
     FitEvent,
     KMeans,
+    PathCurve,
     dbscan,
     kmeans_plusplus,
 )
@@ -40,12 +42,14 @@ __version__ = version("coterie")
 
 __all__ = [
     "DBSCAN",
+    "DBSCANPath",
     "Dataset",
     "DensityEvent",
     "FitEvent",
     "KMeans",
     "Model",
     "ModelError",
+    "PathCurve",
     "__version__",
     "dbscan",
     "describe",

@@ -11,6 +11,7 @@ namespace coterie {
 
 enum class Norm : uint8_t;             // nearby.hpp
 template <class T> struct TreeKernels; // tree_kernels.hpp
+struct ReachKernels;                   // reach_kernels.hpp
 
 // Where vectors hold rows: few columns, or few means and not too many columns.
 constexpr int kFewColumns = 8, kFewMeans = 24, kSomeColumns = 64;
@@ -131,6 +132,7 @@ struct Kernels {
     // Density: kernels over the leaves of a tree.
     TreeKernels<float> (*float_tree)(Norm, int width);
     TreeKernels<double> (*double_tree)(Norm, int width);
+    ReachKernels (*reach_tree)(Norm, int width);
 };
 
 // The level in use, and the choice among those this machine can run.

@@ -34,13 +34,19 @@ def allowed_memory(memory_budget: float | None) -> float:
     return float("inf") if free is None else free
 
 
-def refuse_beyond(allowed: float, needed: float, memory_budget: float | None, remedy: str) -> None:
+def refuse_beyond(
+    allowed: float,
+    needed: float,
+    memory_budget: float | None,
+    remedy: str,
+    who: str = "DBSCAN",
+) -> None:
     """A MemoryError if `needed` bytes are more than `allowed`."""
     if needed <= max(allowed, SMALL if memory_budget is None else 0):
         return
     whose = "available" if memory_budget is None else "allowed by memory_budget"
     raise MemoryError(
-        f"DBSCAN would need about {size(needed)} of memory beyond X, and {size(allowed)} are "
+        f"{who} would need about {size(needed)} of memory beyond X, and {size(allowed)} are "
         f"{whose}. {remedy}"
     )
 

@@ -21,7 +21,7 @@ LOOSE_NAMES = ("obj", "str", "cat", "enum")  # of types that can hold anything
 WORK_PER_THREAD = 1 << 16  # products of one pass: less is done before a thread has started
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+def check_rows(estimator: Any, X: Any, *, reset: bool, sparse_too: bool = True) -> Any:
     """X as a C-ordered float32 or float64 array, or as CSR with sorted indices. Never modified.
 
     Values that are not finite are found later, by the pass that looks at every value anyway.
@@ -33,7 +33,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
         estimator,
         X,
         reset=reset,
-        accept_sparse="csr",
+        accept_sparse="csr" if sparse_too else False,
         accept_large_sparse=True,
         dtype=[np.float64, np.float32],
         order="C",

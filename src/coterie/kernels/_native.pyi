@@ -142,3 +142,21 @@ def reach(cores: Block, labels: Annotated[NDArray[numpy.int64], dict(shape=(None
     """
     The lowest-numbered cluster with a core row within eps of each query, or -1.
     """
+
+class Reachability:
+    """Nearest rows, then the spanning tree."""
+
+    def __init__(self, block: object, metric: str, unit: float, min_samples: int) -> None: ...
+
+    def nearest(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.int32]]:
+        """(core, member, sums (n, k), neighbours (n, k))."""
+
+    def span(self) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]:
+        """
+        (order, height): rows as a chain, and when neighbours in it belong together.
+        """
+
+def cut(team: Team, core: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], member: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], neighbours: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], height: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reach: float) -> tuple[NDArray[numpy.int64], int]:
+    """
+    (labels, number of clusters) where distances of at most `reach` are nearby.
+    """

@@ -15,6 +15,7 @@ from coterie.kernels.reference.lloyd import (
     squared_distances,
     updated_means,
 )
+from coterie.kernels.reference.reachability import Thresholds, thresholds
 from coterie.kernels.reference.seeding import (
     Field,
     distinct_points,
@@ -31,6 +32,7 @@ __all__ = [
     "Answer",
     "Clusters",
     "Field",
+    "Thresholds",
     "clusters",
     "dbscan",
     "distinct_points",
@@ -46,6 +48,7 @@ __all__ = [
     "principal",
     "random_points",
     "squared_distances",
+    "thresholds",
     "updated_means",
     "word",
 ]

@@ -1,0 +1,97 @@
+"""DBSCAN for every eps at once, over one block: nearest -> span, then cut.
+
+A point is core from the distance of its ``min_samples``-th nearest point on (itself the first).
+Two core points are nearby from their *mutual reachability* on, the largest of their distance and of
+what makes each of them core. So a minimum spanning tree under mutual reachability holds the core
+points of every eps: cut the edges above eps, and what remains connected is a cluster. A point that
+is not core at eps has fewer than ``min_samples`` points nearby, all of them among its nearest: it
+is a border point if one of these is core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.algorithms.density import Clock
+from coterie.kernels import _native
+from coterie.kernels.block import Block
+from coterie.kernels.reachability_steps import Chain, Floats, Labels, Nearest, Reachability, cut
+
+Counts = NDArray[np.int64]
+LEAST_REACH = 2.0**-440  # times the unit: squares of smaller distances may vanish
+
+
+@dataclass(frozen=True)
+class Path:
+    """What answers for every eps. Distances inside are as the definition compares them."""
+
+    near: Nearest
+    chain: Chain
+    metric: str
+    unit: float  # a power of two: distances inside are in units of 1 / unit
+    seconds: dict[str, float]  # of the steps: index, nearest, span
+
+    def reach(self, eps: float | Floats) -> Floats:
+        """eps as the kernels compare it. Shape as eps."""
+        with np.errstate(over="ignore"):
+            reach = np.asarray(eps, dtype=np.float64) * self.unit
+            return reach * reach if self.metric == "euclidean" else reach
+
+    def labels(self, eps: float, n_threads: int = 1) -> tuple[Labels, int]:
+        """Labels and number of clusters, as DBSCAN gives them for this eps."""
+        return cut(self.near, self.chain, float(self.reach(eps)), _native.Team(n_threads))
+
+    def distances(self, sums: Floats) -> Floats:
+        """The smallest eps at which `sums` are nearby, exactly: one float64 less is too little."""
+        with np.errstate(over="ignore"):  # rows may be farther apart than any float64
+            if self.metric != "euclidean":
+                return sums / self.unit
+            root = np.sqrt(sums)
+            root = np.where(root * root < sums, np.nextafter(root, np.inf), root)
+            before = np.nextafter(root, 0.0)
+            root = np.where((before * before >= sums) & (sums < np.inf), before, root)
+            return root / self.unit
+
+    def changes(self) -> Floats:
+        """Every eps at which a point becomes core or joins a cluster, or clusters merge."""
+        sums = np.unique(np.concatenate([self.near.core, self.near.member, self.chain.height]))
+        # Sums that differ in the last digit may need the same eps.
+        eps = np.unique(self.distances(sums))
+        return eps[np.isfinite(eps)]
+
+    def counts(self, eps: Floats) -> tuple[Counts, Counts, Counts]:
+        """(clusters, core points, points in clusters) at each eps, without cutting anything.
+
+        Each edge of the tree that is short enough joins two of what would be clusters of one core
+        point, so there are as many clusters as core points less edges.
+        """
+        reach = np.minimum(self.reach(eps), np.finfo(np.float64).max)
+        core, member, joined = (
+            np.searchsorted(np.sort(sums), reach, side="right")
+            for sums in (self.near.core, self.near.member, self.chain.height)
+        )
+        return core - joined, core, member
+
+
+def reachability(
+    block: Block,
+    metric: str,
+    unit: float,
+    min_samples: int,
+    step: Callable[[str], object] | None = None,
+) -> Path:
+    """The structure of the rows of a block. step : is told the name of each step that ended."""
+    clock = Clock(step)
+    work = Reachability(block, metric, unit, min_samples)
+    clock.lap("index")
+    # 1. Find the nearest points of each point, and so from which eps on it is core.
+    near = work.nearest()
+    clock.lap("nearest")
+    # 2. Span the points by a tree of the shortest mutual reachability.
+    chain = work.span()
+    clock.lap("span")
+    return Path(near, chain, metric, unit, clock.seconds)
