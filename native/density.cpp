@@ -30,10 +30,14 @@ std::unique_ptr<DensityIndex> density_index(Team& team, const Space& space,
 void reach(Team& team, const Space& cores, const int64_t* core_labels, const Space& queries,
            const std::string& index, int64_t* out) {
     if (index == "brute" || cores.n() == 0 || beyond_coordinates(cores) ||
-        beyond_coordinates(queries))
+        beyond_coordinates(queries)) {
         brute_reach(team, cores, core_labels, queries, out);
-    else
-        tree_reach(team, cores, core_labels, queries, out);
+        return;
+    }
+    tree_reach(team, cores, core_labels, queries, out);
+    // Zero rows of the two spaces have the same places, and are not nearby each other.
+    for (const int64_t i : queries.zero_rows())
+        out[i] = -1;
 }
 
 } // namespace coterie

@@ -246,3 +246,6 @@ def test_rows_of_zeros_have_no_direction():
     for eps in (0.1, 1.0):
         common = {"eps": eps, "min_samples": 2, "metric": "cosine"}
         assert_same(DBSCAN(**common).fit(X), cluster.DBSCAN(**common).fit(X))
+    model = DBSCAN(eps=0.1, min_samples=1, metric="cosine").fit(X)
+    np.testing.assert_array_equal(model.labels_, [0, 1, 2, 2, 2])
+    np.testing.assert_array_equal(model.predict(X), [-1, -1, 2, 2, 2])
