@@ -5,6 +5,7 @@
 #pragma once
 
 #include "coterie/exact_sum.hpp"
+#include "coterie/mixture.hpp"
 #include "coterie/rows.hpp"
 
 namespace coterie {
@@ -124,6 +125,11 @@ struct Kernels {
     double (*approach)(const SeedPass&, int64_t begin, int64_t end, char* scratch, int64_t* out);
     // For at most kFewColumns: rows as framed float32 by columns, W at a time.
     void (*turn_columns)(const SeedPass&, int64_t begin, int64_t end, float* columns);
+
+    // Gaussian mixtures: rows [begin, end) of a block; out: (shape.size()) the sums of this chunk.
+    size_t (*mixture_doubles)(const MixtureTask&); // of scratch
+    void (*mixture)(const MixtureTask&, int64_t begin, int64_t end, double* scratch, double* out,
+                    const Pause& pause);
 };
 
 // The level in use, and the choice among those this machine can run.

@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.kernels import _native
 from coterie.kernels.block import Block
 from coterie.kernels.exact import Floats
 
@@ -114,95 +115,74 @@ def _join(nodes: dict[tuple[int, int], Floats], place: tuple[int, int], values: 
 
 def chunk_rows(d: int) -> int:
     """Rows that are summed before the tree begins; blocks must begin at multiples of it."""
-    return 8192 if d <= 8 else 4096 if d <= 64 else 1024
+    return _native.mixture_chunk_rows(d)
 
 
 def sweep(block: Block, frame: Frame, densities: Densities) -> Sums:
     """E step and the sums of the M step in one pass; degrees of belonging are not kept."""
-    z = _framed(block, frame)
-    logs = _log_densities(z, densities)
-    top = logs.max(axis=1)
-    total = np.exp(logs - top[:, None]).sum(axis=1)
-    scores = top + np.log(total)
-    with np.errstate(invalid="ignore"):
-        degrees = np.exp(logs - scores[:, None])
-    weights = np.ones(len(z)) if block.weights is None else block.weights
-    centres = densities.means if densities.centres is None else densities.centres
-    return _sums(block, densities.kind, z, degrees * weights[:, None], centres, weights * scores)
+    nodes = _prepared(frame, densities).sweep(block.rows, block.first)
+    return _sums(densities.kind, densities.means, nodes)
 
 
 def score_samples(block: Block, frame: Frame, densities: Densities) -> Floats:
     """(n,) log-likelihood of each row."""
-    logs = _log_densities(_framed(block, frame), densities)
-    found: Floats = np.logaddexp.reduce(logs, axis=1)
+    found: Floats = _prepared(frame, densities).scores(block.rows)
     return found
 
 
 def responsibilities(block: Block, frame: Frame, densities: Densities) -> Floats:
     """(n, k) degrees of belonging."""
-    logs = _log_densities(_framed(block, frame), densities)
-    return np.asarray(np.exp(logs - np.logaddexp.reduce(logs, axis=1)[:, None]))
+    found: Floats = _prepared(frame, densities).degrees(block.rows)
+    return found
 
 
 def labels(block: Block, frame: Frame, densities: Densities) -> NDArray[np.int32]:
     """(n,) the component with the largest degree, the lowest index among equals."""
-    logs = _log_densities(_framed(block, frame), densities)
-    return np.asarray(logs.argmax(axis=1), dtype=np.int32)
+    found: NDArray[np.int32] = _prepared(frame, densities).labels(block.rows)
+    return found
 
 
 def label_moments(
     block: Block, frame: Frame, kind: Kind, labels: NDArray[np.int32] | None, centres: Floats
 ) -> Sums:
     """Sums for degrees in {0, 1}: labels (n,) of the whole data, or None: all rows in one."""
-    z = _framed(block, frame)
-    own = np.zeros(len(z), int) if labels is None else labels[block.first :][: len(z)]
-    weights = np.ones(len(z)) if block.weights is None else block.weights
-    return _sums(
-        block, kind, z, np.eye(len(centres))[own] * weights[:, None], centres, np.zeros(len(z))
+    own = None if labels is None else labels[block.first :][: block.n_rows]
+    nodes = _prepared(frame, _without_densities(kind, centres)).sums_of_labels(
+        block.rows, block.first, own
     )
+    return _sums(kind, centres, nodes)
 
 
 def degree_moments(
     block: Block, frame: Frame, kind: Kind, degrees: Floats, centres: Floats
 ) -> Sums:
     """Sums for given degrees of belonging, (n, k) of the whole data."""
-    z = _framed(block, frame)
-    own = degrees[block.first :][: len(z)]
-    weights = np.ones(len(z)) if block.weights is None else block.weights
-    return _sums(block, kind, z, own * weights[:, None], centres, np.zeros(len(z)))
+    own = np.ascontiguousarray(degrees[block.first :][: block.n_rows])
+    nodes = _prepared(frame, _without_densities(kind, centres)).sums_of_degrees(
+        block.rows, block.first, own
+    )
+    return _sums(kind, centres, nodes)
 
 
-def _framed(block: Block, frame: Frame) -> Floats:
-    values = block.rows.values_at(np.arange(block.n_rows))
-    return np.asarray(np.ldexp(values - frame.origin, -frame.exponent))
+def _prepared(frame: Frame, densities: Densities) -> _native.Mixture:
+    return _native.Mixture(
+        densities.kind,
+        frame.origin,
+        np.ldexp(1.0, -frame.exponent),
+        densities.offsets,
+        densities.means,
+        np.ravel(densities.factors),
+        densities.centres,
+    )
 
 
-def _log_densities(z: Floats, q: Densities) -> Floats:
-    out = np.empty((len(z), len(q.means)))
-    for c, mean in enumerate(q.means):
-        f = q.factors if q.kind == "tied" else q.factors[c]
-        y = (z - mean) @ f if f.ndim == 2 else (z - mean) * f
-        out[:, c] = q.offsets[c] - 0.5 * (y**2).sum(axis=1)
-    return out
-
-
-def _sums(block: Block, kind: Kind, z: Floats, r: Floats, centres: Floats, scores: Floats) -> Sums:
+def _without_densities(kind: Kind, centres: Floats) -> Densities:
+    """Centres for moments only: no density is ever evaluated."""
     k, d = centres.shape
-    size = chunk_rows(d)
-    nodes: dict[tuple[int, int], Floats] = {}
-    for a in range(0, len(z), size):
-        rows = slice(a, a + size)
-        parts = [[scores[rows].sum()], r[rows].sum(axis=0)]
-        firsts, seconds = [], []
-        for c in range(k):
-            x = z[rows] - centres[c]
-            rx = r[rows, c, None] * x
-            firsts.append(rx.sum(axis=0))
-            if kind == "full":
-                seconds.append((rx.T @ x)[np.triu_indices(d)])
-            elif kind == "diag":
-                seconds.append((rx * x).sum(axis=0))
-            elif kind == "spherical":
-                seconds.append([(rx * x).sum()])
-        _join(nodes, (0, (block.first + a) // size), np.concatenate(parts + firsts + seconds))
-    return Sums(kind, k, d, nodes)
+    size = {"full": k * d * d, "tied": d * d, "diag": k * d, "spherical": k}[kind]
+    return Densities(kind, np.zeros(k), np.ascontiguousarray(centres), np.zeros(size))
+
+
+def _sums(kind: Kind, centres: Floats, nodes: list[tuple[int, int, Floats]]) -> Sums:
+    k, d = centres.shape
+    return Sums(kind, k, d, {(level, index): sums for level, index, sums in nodes})
