@@ -21,6 +21,8 @@ Mixture::Mixture(Covariance kind, int k, int d, const double* offsets, const dou
       means_(means, means + size_t(k) * d),
       centres_(centres ? centres : means, (centres ? centres : means) + size_t(k) * d) {
     const size_t square = static_cast<size_t>(d) * d;
+    for (double& offset : offsets_)
+        offset *= 2 * kHalf; // to the base 2
     const double root = std::sqrt(kHalf);
     switch (kind) {
     case Covariance::diag:
@@ -37,7 +39,7 @@ Mixture::Mixture(Covariance kind, int k, int d, const double* offsets, const dou
         whitener_.resize(square);
         for (int j = 0; j < d; ++j)
             for (int i = 0; i < d; ++i)
-                whitener_[size_t(j) * d + i] = i <= j ? factors[size_t(i) * d + j] : 0.0;
+                whitener_[size_t(j) * d + i] = i <= j ? factors[size_t(i) * d + j] * root : 0.0;
         for (int c = 0; c < k; ++c)
             for (int j = 0; j < d; ++j) {
                 double sum = 0.0;

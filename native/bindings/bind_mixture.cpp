@@ -88,8 +88,10 @@ void bind_mixture(nb::module_& m) {
                 self->kind = covariance;
                 self->k = static_cast<int>(k);
                 self->d = static_cast<int>(d);
-                self->origin.assign(origin.data(), origin.data() + d);
-                self->scale.assign(scale.data(), scale.data() + d);
+                self->origin.assign((d + 3) / 4 * 4, 0.0);
+                self->scale.assign((d + 3) / 4 * 4, 0.0);
+                std::copy(origin.data(), origin.data() + d, self->origin.begin());
+                std::copy(scale.data(), scale.data() + d, self->scale.begin());
                 self->mixture = std::make_unique<Mixture>(
                     covariance, self->k, self->d, offsets.data(), means.data(), factors.data(),
                     centres ? centres->data() : nullptr);

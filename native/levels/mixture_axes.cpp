@@ -70,8 +70,8 @@ COTERIE_INLINE void densities(const double* z, const MixtureTask& task, int c, d
                 sum[t][p] = fma(y, y, sum[t][p]);
             }
     for (int t = 0; t < Together; ++t) {
-        // diag: the half is in the factors; spherical: the factor is half the precision.
-        const double factor = kind == kSpherical ? task.factors[c + t] : kind == kTied ? kHalf : 1;
+        // Spherical: the factor is half the precision; else the half is in the factors already.
+        const double factor = kind == kSpherical ? task.factors[c + t] : 1.0;
         for (int p = 0; p < kParts; ++p) {
             const VD log = fma(sum[t][p], every(-factor), every(task.offsets[c + t]));
             store(logs + 8 * t + p * kLanes, log);
@@ -101,34 +101,41 @@ void expect(const MixtureTask& task, Leaf& leaf, const Scratch& scratch) {
     }
 }
 
+// Squared distances to the centres where no E step left any.
+void measure(const MixtureTask& task, const Leaf& leaf, double* distances) {
+    for (int g = 0; g < leaf.groups; ++g)
+        for (int c = 0; c < leaf.k; ++c, distances += 8) {
+            VD sum[kParts] = {};
+            for (int j = 0; j < leaf.d; ++j)
+                for (int p = 0; p < kParts; ++p) {
+                    const VD z = load<VD>(leaf.group(g) + 8 * j + p * kLanes) -
+                                 every(task.centres[static_cast<size_t>(c) * leaf.d + j]);
+                    sum[p] = fma(z, z, sum[p]);
+                }
+            for (int p = 0; p < kParts; ++p)
+                store(distances + p * kLanes, sum[p]);
+        }
+}
+
 // Shares become weights, and their sum; spherical: also the sum of squared distances.
 template <Covariance kind>
-void weigh(const MixtureTask& task, Leaf& leaf, int c, const Scratch& scratch, double* lanes) {
+void weigh(const Leaf& leaf, int c, const Scratch& scratch, double* lanes) {
     double* second = lanes + 8 * (1 + leaf.d);
     VD mass[kParts], spread[kParts];
     for (int p = 0; p < kParts; ++p) {
         mass[p] = load<VD>(lanes + p * kLanes);
         spread[p] = kind == kSpherical ? load<VD>(second + p * kLanes) : VD{};
     }
-    for (int g = 0; g < leaf.groups; ++g)
+    const int groups = leaf.groups, stride = 8 * leaf.k;
+    double* e = leaf.degrees + 8 * c;
+    const double *share = leaf.share, *far = scratch.distances + 8 * c;
+    for (int g = 0; g < groups; ++g, e += stride, share += 8, far += stride)
         for (int p = 0; p < kParts; ++p) {
-            double* e = leaf.logs(g) + 8 * c + p * kLanes;
-            const VD r = load<VD>(e) * load<VD>(leaf.share + 8 * g + p * kLanes);
-            store(e, r);
+            const VD r = load<VD>(e + p * kLanes) * load<VD>(share + p * kLanes);
+            store(e + p * kLanes, r);
             mass[p] += r;
-            if constexpr (kind == kSpherical) {
-                VD far = {};
-                if (task.computed())
-                    far = load<VD>(scratch.distances + (static_cast<size_t>(g) * leaf.k + c) * 8 +
-                                   p * kLanes);
-                else
-                    for (int j = 0; j < leaf.d; ++j) {
-                        const VD z = load<VD>(leaf.group(g) + 8 * j + p * kLanes) -
-                                     every(task.centres[static_cast<size_t>(c) * leaf.d + j]);
-                        far = fma(z, z, far);
-                    }
-                spread[p] = fma(r, far, spread[p]);
-            }
+            if constexpr (kind == kSpherical)
+                spread[p] = fma(r, load<VD>(far + p * kLanes), spread[p]);
         }
     for (int p = 0; p < kParts; ++p) {
         store(lanes + p * kLanes, mass[p]);
@@ -149,8 +156,10 @@ COTERIE_INLINE void add(const Leaf& leaf, int c, int j, const double* centre, do
             second[q][p] = kind == kDiag ? load<VD>(twos + 8 * q + p * kLanes) : VD{};
         }
     }
+    const int groups = leaf.groups, r_stride = 8 * leaf.k, x_stride = 8 * leaf.padded;
     const double *r = leaf.degrees + 8 * c, *x = leaf.columns + 8 * j;
-    for (int g = 0; g < leaf.groups; ++g, r += 8 * leaf.k, x += 8 * leaf.padded)
+    for (int g = 0; g < groups; ++g, r += r_stride, x += x_stride)
+#pragma GCC unroll 4
         for (int p = 0; p < kParts; ++p) {
             const VD weight = load<VD>(r + p * kLanes);
             for (int q = 0; q < Wide; ++q) {
@@ -194,13 +203,15 @@ void chunk(const MixtureTask& task, int64_t begin, int64_t end, double* memory, 
             likelihood += leaf.finish(task);
         } else {
             leaf.take_given(task);
+            if constexpr (kind == kSpherical)
+                measure(task, leaf, scratch.distances);
         }
         if (!task.sums)
             continue;
         for (int c = 0; c < k; ++c) {
             double* lanes = scratch.lanes + static_cast<size_t>(c) * scratch.sums * 8;
             const double* centre = task.centres + static_cast<size_t>(c) * d;
-            weigh<kind>(task, leaf, c, scratch, lanes);
+            weigh<kind>(leaf, c, scratch, lanes);
             constexpr int kWide = kind == kDiag ? 2 : 4;
             int j = 0;
             for (; j + kWide <= d; j += kWide)

@@ -69,7 +69,8 @@ template <int D> struct Few {
         const double* e = leaf.degrees + 8 * c + from * kLanes;
         const double* share = leaf.share + from * kLanes;
         const double* x = leaf.columns + from * kLanes;
-        for (int g = 0; g < leaf.groups; ++g, e += 8 * leaf.k, share += 8, x += 8 * leaf.padded)
+        const int groups = leaf.groups, e_stride = 8 * leaf.k, x_stride = 8 * leaf.padded;
+        for (int g = 0; g < groups; ++g, e += e_stride, share += 8, x += x_stride)
 #pragma GCC unroll 4
             for (int p = 0; p < Together; ++p) {
                 const VD r = load<VD>(e + p * kLanes) * load<VD>(share + p * kLanes);
@@ -130,10 +131,10 @@ template <int D> struct Few {
             }
             if (!task.sums)
                 continue;
-            constexpr int kTogether = D <= 2 ? kParts : 1; // as many sums as registers hold
+            constexpr int kAtOnce = D <= 2 ? kParts : 1; // as many sums as registers hold
             for (int c = 0; c < k; ++c)
-                for (int p = 0; p < kParts; p += kTogether)
-                    add<kTogether>(leaf, c, task.centres + c * D, p, lanes + c * 8 * kSums);
+                for (int p = 0; p < kParts; p += kAtOnce)
+                    add<kAtOnce>(leaf, c, task.centres + c * D, p, lanes + c * 8 * kSums);
         }
         if (!task.sums)
             return;

@@ -14,6 +14,7 @@ struct Scratch {
     int blocks;       // of four columns
     size_t component; // numbers per component: mass (8), first (padded), blocks of the second
     double* sums;     // (k, component)
+    double* rows;     // (256, padded) of the leaf
     double* moved;    // (kPanel / 8, padded, 8) rows less a mean
     double* panel;    // (blocks, kPanel, 4)
     double* roots;    // (kPanel,)
@@ -25,11 +26,13 @@ struct Scratch {
     }
     static size_t doubles(const MixtureTask& task) {
         const size_t padded = (task.shape.d + 3) / 4 * 4;
-        return task.shape.k * per_component(task.shape.d) + 2 * kPanel * padded + 2 * kPanel;
+        return task.shape.k * per_component(task.shape.d) + (kLeaf + 2 * kPanel) * padded +
+               2 * kPanel;
     }
     Scratch(const Leaf& leaf) : blocks(leaf.padded / 4), component(per_component(leaf.d)) {
         sums = leaf.rest;
-        moved = sums + leaf.k * component;
+        rows = sums + leaf.k * component;
+        moved = rows + kLeaf * leaf.padded;
         panel = moved + kPanel * leaf.padded;
         roots = panel + kPanel * leaf.padded;
         places = reinterpret_cast<int32_t*>(roots + kPanel);
@@ -144,21 +147,28 @@ void add_panel(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch
     const int d = leaf.d;
     const double* centre = task.centres + static_cast<size_t>(c) * d;
     double* first = sums + 8;
+    const int padded = leaf.padded;
     for (int b = 0; b < scratch.blocks; ++b) {
         double edge[4] = {};
         std::memcpy(edge, centre + 4 * b, sizeof(double) * (d - 4 * b < 4 ? d - 4 * b : 4));
         const D4 m = load<D4>(edge);
-        D4 sum = load<D4>(first + 4 * b);
+        D4 even = load<D4>(first + 4 * b), odd = {};
+        const double *from = leaf.rows + 4 * b, *roots = scratch.roots;
+        const int32_t* places = scratch.places;
         double* out = scratch.panel + static_cast<size_t>(b) * kPanel * 4;
-        for (int t = 0; t < rows; ++t) {
-            const int r = scratch.places[t];
-            const double* x = leaf.group(r / 8) + 32 * b + r % 8;
-            const D4 root = every4(scratch.roots[t]);
-            const D4 value = (D4{x[0], x[8], x[16], x[24]} - m) * root;
+        auto take = [&](int t) __attribute__((always_inline)) {
+            const D4 value = (load<D4>(from + places[t] * padded) - m) * every4(roots[t]);
             store(out + 4 * t, value);
-            sum = fma(root, value, sum);
+            return value;
+        };
+        int t = 0;
+        for (; t + 2 <= rows; t += 2) {
+            even = fma(every4(roots[t]), take(t), even);
+            odd = fma(every4(roots[t + 1]), take(t + 1), odd);
         }
-        store(first + 4 * b, sum);
+        if (t < rows)
+            even = fma(every4(roots[t]), take(t), even);
+        store(first + 4 * b, even + odd);
     }
     double* second = first + 4 * scratch.blocks;
     for (int i = 0; i < scratch.blocks; ++i) {
@@ -237,6 +247,7 @@ void mixture_full(const MixtureTask& task, int64_t begin, int64_t end, double* m
                   const Pause& pause) {
     Leaf leaf(task, memory);
     const Scratch scratch(leaf);
+    leaf.rows = scratch.rows;
     const int k = leaf.k;
     std::memset(scratch.sums, 0, sizeof(double) * k * scratch.component);
     double likelihood = 0.0;

@@ -3,6 +3,9 @@
 
 namespace coterie::COTERIE_LEVEL {
 
+// Logs are to the base 2 until they leave the kernel.
+constexpr double kLog2 = 0.69314718055994530942;
+
 // From log densities: the largest, the lowest index among equals.
 void Leaf::choose_labels(int32_t* out) const {
     for (int g = 0; g < groups; ++g)
@@ -29,7 +32,7 @@ double Leaf::finish(const MixtureTask& task) {
     double likelihood = 0.0;
     if (task.scores || weights)
         for (int r = 0; r < n; ++r) {
-            const double score = top[r] + std::log(total[r]);
+            const double score = top[r] * kLog2 + std::log(total[r]);
             likelihood += weights ? weights[r] * score : score;
             if (task.scores)
                 task.scores[first + r] = score;
@@ -47,7 +50,7 @@ double Leaf::finish(const MixtureTask& task) {
         double lanes[8];
         for (int p = 0; p < kParts; ++p)
             for (int q = 0; q < kLanes; ++q)
-                lanes[p * kLanes + q] = sum[p][q] + std::log(product[p][q]);
+                lanes[p * kLanes + q] = sum[p][q] * kLog2 + std::log(product[p][q]);
         likelihood = across(lanes);
     }
     for (int g = 0; g < groups; ++g)

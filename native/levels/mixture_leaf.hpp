@@ -10,20 +10,22 @@
 
 namespace coterie::COTERIE_LEVEL {
 
-constexpr int kGroups = kLeaf / 8;
+typedef float F4 __attribute__((vector_size(16)));
+constexpr int kTogether = kParts == 4 ? 1 : 4 / kParts; // components exponentiated together
 
 // Scratch of one thread, laid out by `Leaf::bytes`.
 struct Leaf {
     int k, d, padded; // padded: d rounded up to 4
     int n = 0;        // rows in this leaf
     int groups = 0;
-    int64_t first = 0; // in the block
-    double* columns;   // (groups, padded, 8)
-    double* degrees;   // (groups, k, 8)
-    double* top;       // (256,) largest log density of each row
-    double* total;     // (256,) sum of exponentials below it
-    double* share;     // (256,) weight / total; zero beyond the last row
-    double* rest;      // what a kernel needs besides
+    int64_t first = 0;      // in the block
+    double* columns;        // (groups, padded, 8)
+    double* degrees;        // (groups, k, 8)
+    double* top;            // (256,) largest log density of each row
+    double* total;          // (256,) sum of exponentials below it
+    double* share;          // (256,) weight / total; zero beyond the last row
+    double* rows = nullptr; // (256, padded) the same, row by row, where a kernel wants it
+    double* rest;           // what a kernel needs besides
 
     static size_t doubles(const MixtureTask& task) {
         const size_t padded = (task.shape.d + 3) / 4 * 4;
@@ -57,44 +59,60 @@ struct Leaf {
             return read_few<2>(x, task);
         if (d == 3)
             return read_few<3>(x, task);
-        for (int g = 0; g < groups; ++g)
+        const int whole = n / 8; // groups
+        for (int g = 0; g < whole; ++g) {
+            int j = 0;
+            for (; j + 4 <= d; j += 4)
+                read_square(x + static_cast<int64_t>(8 * g) * d + j, d, task, g, j);
+            if (j < d)
+                read_edge(x, task, g, j);
+        }
+        for (int g = whole; g < groups; ++g)
             for (int j = 0; j < d; j += 4)
-                read_square(x, task, g, j);
+                read_edge(x, task, g, j);
     }
 
-    // Four columns of eight rows.
-    template <class T> void read_square(const T* x, const MixtureTask& task, int g, int j) {
-        const int wide = d - j < 4 ? d - j : 4;
-        double edge[4] = {}, unit[4] = {};
-        for (int l = 0; l < wide; ++l)
-            edge[l] = task.origin[j + l], unit[l] = task.scale[j + l];
-        const D4 origin = load<D4>(edge), scale = load<D4>(unit);
-        for (int half = 0; half < 2; ++half) {
+    // Four columns of eight rows that lie `stride` apart.
+    template <class T>
+    COTERIE_INLINE void read_square(const T* x, int64_t stride, const MixtureTask& task, int g,
+                                    int j) {
+        const D4 origin = load<D4>(task.origin + j), scale = load<D4>(task.scale + j);
+        double *out = group(g) + j * 8, *by_row = rows + static_cast<size_t>(8 * g) * padded + j;
+#pragma GCC unroll 2
+        for (int half = 0; half < 2; ++half, out += 4) {
             D4 row[4];
-            for (int q = 0; q < 4; ++q) {
-                const int r = 8 * g + 4 * half + q;
-                row[q] = D4{};
-                if (r < n) {
-                    const T* p = x + static_cast<int64_t>(r) * d + j;
-                    D4 value;
-                    if (wide == 4)
-                        value = D4{double(p[0]), double(p[1]), double(p[2]), double(p[3])};
-                    else
-                        value = D4{double(p[0]), wide > 1 ? double(p[1]) : 0.0,
-                                   wide > 2 ? double(p[2]) : 0.0, 0.0};
-                    row[q] = (value - origin) * scale;
-                }
+#pragma GCC unroll 4
+            for (int q = 0; q < 4; ++q, x += stride, by_row += padded) {
+                D4 value;
+                if constexpr (sizeof(T) == 8)
+                    value = load<D4>(x);
+                else
+                    value = __builtin_convertvector(load<F4>(x), D4);
+                row[q] = (value - origin) * scale;
+                if (rows)
+                    store(by_row, row[q]);
             }
             const D4 a = __builtin_shufflevector(row[0], row[1], 0, 4, 2, 6);
             const D4 b = __builtin_shufflevector(row[0], row[1], 1, 5, 3, 7);
             const D4 c = __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6);
             const D4 e = __builtin_shufflevector(row[2], row[3], 1, 5, 3, 7);
-            double* out = group(g) + j * 8 + 4 * half;
             store(out, __builtin_shufflevector(a, c, 0, 1, 4, 5));
             store(out + 8, __builtin_shufflevector(b, e, 0, 1, 4, 5));
             store(out + 16, __builtin_shufflevector(a, c, 2, 3, 6, 7));
             store(out + 24, __builtin_shufflevector(b, e, 2, 3, 6, 7));
         }
+    }
+
+    // The same at the last rows or columns; what lies beyond them becomes zero.
+    template <class T> void read_edge(const T* x, const MixtureTask& task, int g, int j) {
+        double square[8][4] = {};
+        const int wide = d - j < 4 ? d - j : 4;
+        for (int q = 0; q < 8; ++q)
+            for (int l = 0; l < 4; ++l)
+                square[q][l] = 8 * g + q < n && l < wide
+                                   ? double(x[static_cast<int64_t>(8 * g + q) * d + j + l])
+                                   : task.origin[j + l];
+        read_square(&square[0][0], 4, task, g, j);
     }
 
     // Two or three columns: four rows lie in as many vectors as there are columns.
@@ -135,16 +153,29 @@ struct Leaf {
     // Log densities of a group become exponentials below the largest.
     COTERIE_INLINE void exponentiate(int g, const VD* largest) {
         double* e = logs(g);
+        const int count = k;
         VD sum[kParts] = {};
-        for (int c = 0; c < k; ++c, e += 8)
-            for (int p = 0; p < kParts; ++p) {
-                const VD value = exp_of(load<VD>(e + p * kLanes) - largest[p]);
-                sum[p] += value;
-                store(e + p * kLanes, value);
-            }
+        int c = 0;
+        for (; c + kTogether <= count; c += kTogether)
+            exponentiate_some<kTogether>(e + 8 * c, largest, sum);
+        for (; c < count; ++c)
+            exponentiate_some<1>(e + 8 * c, largest, sum);
         for (int p = 0; p < kParts; ++p) {
             store(top + 8 * g + p * kLanes, largest[p]);
             store(total + 8 * g + p * kLanes, sum[p]);
+        }
+    }
+    template <int Count>
+    static COTERIE_INLINE void exponentiate_some(double* e, const VD* largest, VD* sum) {
+        VD x[Count * kParts];
+#pragma GCC unroll 8
+        for (int i = 0; i < Count * kParts; ++i)
+            x[i] = load<VD>(e + i * kLanes) - largest[i % kParts];
+        exp2_of<Count * kParts>(x);
+#pragma GCC unroll 8
+        for (int i = 0; i < Count * kParts; ++i) {
+            sum[i % kParts] += x[i];
+            store(e + i * kLanes, x[i]);
         }
     }
     COTERIE_INLINE void exponentiate(int g) {

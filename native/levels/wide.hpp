@@ -59,24 +59,33 @@ inline double across(const double* lanes) {
            ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
-// e^x for x <= 0, to about one unit in the last place; zero below -708.
-// x = n log 2 + r, and e^r = 1 + r + r^2 q(r) with q of degree 9 on |r| <= log(2) / 2.
-COTERIE_INLINE VD exp_of(VD x) {
+// 2^x for N vectors of x <= 0, to about one unit in the last place; zero below -1021.
+// x = n + r, and 2^r = 1 + r q(r) with q of degree 10 on |r| <= 1/2. The vectors go through each
+// step together: one alone would wait for its own results.
+template <int N> COTERIE_INLINE void exp2_of(VD* x) {
+    constexpr double kQ[] = {0x1.62e42fefa39efp-1,  0x1.ebfbdff82c598p-3,  0x1.c6b08d704a0c2p-5,
+                             0x1.3b2ab6fba1ddap-7,  0x1.5d87fe78a5276p-10, 0x1.430913096fd9fp-13,
+                             0x1.ffcbfc670dcd4p-17, 0x1.62bfd47773353p-20, 0x1.b524fae627834p-24,
+                             0x1.e6063f7217bc6p-28, 0x1.e9d3fe3952179p-32};
     const VD shifter = every(0x1.8p52); // adding it rounds to whole numbers, kept in the low bits
-    const VD m = fma(x, every(0x1.71547652b82fep+0), shifter);
-    const VD n = m - shifter;
-    VD r = fma(n, every(-0x1.62e42fefa3800p-1), x);
-    r = fma(n, every(-0x1.ef35793c76730p-45), r);
-    const VD r2 = r * r, r4 = r2 * r2;
-    const VD a = fma(every(0x1.5555555555556p-3), r, every(0x1.0000000000001p-1));
-    const VD b = fma(every(0x1.11111111109b5p-7), r, every(0x1.5555555553d68p-5));
-    const VD c = fma(every(0x1.a01a01a7c2f2ep-13), r, every(0x1.6c16c17889f40p-10));
-    const VD d = fma(every(0x1.71de0db2eafc6p-19), r, every(0x1.a019b9148739fp-16));
-    const VD e = fma(every(0x1.af389eeb9e5e9p-26), r, every(0x1.28917ca046b86p-22));
-    const VD q = fma(r4, fma(r4, e, fma(r2, d, c)), fma(r2, b, a));
-    const VD p = every(1.0) + fma(r2, q, r);
-    const VL scaled = (VL)p + ((VL)m << 52);
-    return (VD)(scaled & (VL)(x > every(-708.0)));
+    VD whole[N], r[N], p[N];
+#pragma GCC unroll 8
+    for (int i = 0; i < N; ++i) {
+        whole[i] = x[i] + shifter;
+        r[i] = x[i] - (whole[i] - shifter);
+        p[i] = every(kQ[10]);
+    }
+#pragma GCC unroll 16
+    for (int q = 9; q >= 0; --q)
+#pragma GCC unroll 8
+        for (int i = 0; i < N; ++i)
+            p[i] = fma(p[i], r[i], every(kQ[q]));
+#pragma GCC unroll 8
+    for (int i = 0; i < N; ++i) {
+        p[i] = fma(p[i], r[i], every(1.0));
+        const VL scaled = (VL)p[i] + ((VL)whole[i] << 52);
+        x[i] = (VD)(scaled & (VL)(x[i] > every(-1021.0)));
+    }
 }
 
 } // namespace coterie::COTERIE_LEVEL

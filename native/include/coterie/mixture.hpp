@@ -18,11 +18,12 @@ namespace coterie {
 
 enum class Covariance : uint8_t { full, tied, diag, spherical };
 
-constexpr int kLeaf = 256;    // rows that are swept together
-constexpr int kFewAxes = 4;   // full covariances up to this many columns: lanes hold rows
-constexpr int kTile = 6;      // columns of a triangular factor that are multiplied together
-constexpr int kSixteen = 16;  // numbers in a 4 x 4 block of a second moment
-constexpr double kHalf = 0.5; // of the squared distance, in the exponent
+constexpr int kLeaf = 256;   // rows that are swept together
+constexpr int kFewAxes = 4;  // full covariances up to this many columns: lanes hold rows
+constexpr int kTile = 6;     // columns of a triangular factor that are multiplied together
+constexpr int kSixteen = 16; // numbers in a 4 x 4 block of a second moment
+// Half the squared distance, in the exponent of 2.
+constexpr double kHalf = 0.5 * 1.44269504088896340736;
 constexpr double kNegligible = 0x1p-100; // degrees of belonging below this are taken as zero
 
 // Sizes of what a sweep adds up, one after the other: log-likelihood, mass, first and second
@@ -55,11 +56,11 @@ inline size_t packed_factor(int d) {
 // What a kernel needs to know; it only points.
 struct MixtureTask {
     const Rows* rows = nullptr;
-    const double* origin = nullptr; // (d,)
-    const double* scale = nullptr;  // (d,) powers of two
+    const double* origin = nullptr; // (d rounded up to 4,)
+    const double* scale = nullptr;  // the same; powers of two
     SumsShape shape{Covariance::full, 0, 0};
 
-    const double* offsets = nullptr;  // (k,) log density at the mean, plus log weight
+    const double* offsets = nullptr;  // (k,) log of density at the mean and weight, base 2
     const double* means = nullptr;    // (k, d) where distances are taken from; tied: whitened
     const double* factors = nullptr;  // see Mixture
     const double* shifts = nullptr;   // full: (k, d) what the factor makes of the mean
