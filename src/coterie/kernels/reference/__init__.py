@@ -2,6 +2,16 @@
 instruction set must give. One file per method, to be read beside the paper."""
 
 from coterie.kernels.reference.arithmetic import exact_mean_variance, exact_squares
+from coterie.kernels.reference.em import (
+    Mixture,
+    SoftAnswer,
+    degrees,
+    estimates,
+    in_family,
+    log_densities,
+    soft_clustering,
+    soft_clustering_error,
+)
 from coterie.kernels.reference.lloyd import (
     Answer,
     k_means,
@@ -24,17 +34,25 @@ from coterie.kernels.reference.seeding import (
 __all__ = [
     "Answer",
     "Field",
+    "Mixture",
+    "SoftAnswer",
+    "degrees",
     "distinct_points",
+    "estimates",
     "exact_mean_variance",
     "exact_squares",
     "hash_row",
+    "in_family",
     "k_means",
     "kmeans_parallel",
     "kmeans_plusplus",
+    "log_densities",
     "mix",
     "nearest",
     "principal",
     "random_points",
+    "soft_clustering",
+    "soft_clustering_error",
     "squared_distances",
     "updated_means",
     "word",
