@@ -65,11 +65,11 @@ def as_matrices(covariances: ArrayLike, k: int, d: int) -> Wide:
 def in_family(matrices: Wide, family: str) -> Wide:
     """The shape in which a family shows its covariances."""
     if family == "tied":
-        return matrices[0]
+        return np.asarray(matrices[0])
     if family == "diag":
         return np.asarray(np.diagonal(matrices, axis1=1, axis2=2))
     if family == "spherical":
-        return matrices[:, 0, 0]
+        return np.asarray(matrices[:, 0, 0])
     return matrices
 
 
