@@ -40,13 +40,11 @@ class Chart(Protocol[Point]):
 
 
 @dataclass(frozen=True)
-class Step(Generic[Point]):
+class Step:
     """A point that was kept, and where plain EM goes from it."""
 
     at: Floats
     to: Floats
-    plain: Point
-    height: float  # log-likelihood at the point
 
     @property
     def residual(self) -> Floats:
@@ -54,73 +52,61 @@ class Step(Generic[Point]):
 
 
 class Acceleration(Generic[Point]):
-    """Asked after every sweep: keep this point? and where to next?"""
+    """Asked after every EM step where to go instead; told if that went downhill."""
 
     def __init__(self, chart: Chart[Point]) -> None:
         self.chart = chart
-        self.steps: list[Step[Point]] = []
-        self.plain: Point | None = None  # plain EM step of the point kept last
-        self.height = -np.inf  # of the point kept last
-        self.trying: Method | None = None  # whose proposal the next sweep is at
         self.n_dropped = 0
+        self._steps: list[Step] = []
+        self._trying: Method | None = None  # whose proposal is on trial
         self._impatience = 0.0
         self._cycles = 0  # of SQUAREM that are left
         self._longest = LONGEST
 
-    def accepts(self, height: float) -> bool:
-        """Whether the point of the last sweep is kept, by its log-likelihood."""
-        if self.trying is None:
-            return True
-        method, self.trying = self.trying, None
-        if height >= self.height:
+    def propose(self, before: Point, after: Point, log_likelihood: float) -> Point | None:
+        """A point to try instead of `after`, the EM step from `before`; None: take `after`.
+
+        `before` was kept, so a proposal on trial has passed.
+        """
+        if self._trying is not None:
             self._impatience = max(0.0, self._impatience - FORGIVEN)
-            return True
-        self.n_dropped += 1
-        self._change_after_drop(method)
-        return False
-
-    def fall_back(self) -> Point:
-        """The plain EM step from the point kept last."""
-        assert self.plain is not None
-        return self.plain
-
-    def propose(self, at: Point, plain: Point, height: float) -> Point:
-        """Where to go from `at`, which was kept and from which EM goes to `plain`."""
-        self.plain, self.height = plain, height
-        start, end = self.chart.vector(at), self.chart.vector(plain)
+            self._trying = None
+        start, end = self.chart.vector(before), self.chart.vector(after)
         if start is None or end is None:
-            self.steps.clear()
-            return plain
-        self.steps.append(Step(start, end, plain, height))
+            self._steps.clear()
+            return None
+        self._steps.append(Step(start, end))
         method: Method = "squarem" if self._cycles else "anderson"
         vector = self._squared() if method == "squarem" else self._anderson()
-        trial = None if vector is None else self.chart.point(vector, plain)
-        if trial is None:
-            return plain
-        self.trying = method
+        trial = None if vector is None else self.chart.point(vector, after)
+        if trial is not None:
+            self._trying = method
         return trial
 
-    def _change_after_drop(self, method: Method) -> None:
+    def rejected(self) -> None:
+        """The proposal went downhill: the plain EM step was taken instead."""
+        method, self._trying = self._trying, None
+        self.n_dropped += 1
         if method == "squarem":
             self._longest = max(LONGEST, self._longest / LONGEST)
             return
-        del self.steps[:-1]
+        del self._steps[:-1]
         self._impatience += 1
         if self._impatience >= PATIENCE:
             self._impatience = 0.0
             self._cycles = CYCLES
-            self.steps.clear()
+            self._steps.clear()
 
     def _anderson(self) -> Floats | None:
         """Where a combination of the last steps would come to rest.
 
         With residuals f_i = G(t_i) - t_i, the weights gamma minimise |f_n - sum gamma df_i|.
         """
-        del self.steps[: -MEMORY - 1]
-        if len(self.steps) < 2:
+        del self._steps[: -MEMORY - 1]
+        if len(self._steps) < 2:
             return None
-        residuals = np.stack([step.residual for step in self.steps])
-        ends = np.stack([step.to for step in self.steps])
+        residuals = np.stack([step.residual for step in self._steps])
+        ends = np.stack([step.to for step in self._steps])
         df, dg = np.diff(residuals, axis=0), np.diff(ends, axis=0)
         lengths = np.sqrt((df * df).sum(axis=1))
         if not np.all(lengths > 0):
@@ -134,9 +120,9 @@ class Acceleration(Generic[Point]):
     def _squared(self) -> Floats | None:
         """From two plain steps t, G(t), G(G(t)) the point t + 2 a r + a^2 v, with r the first
         step, v the change from the first to the second, and a = |r| / |v|."""
-        if len(self.steps) < 2:
+        if len(self._steps) < 2:
             return None  # a plain step first
-        first, second = self.steps[-2:]
+        first, second = self._steps[-2:]
         r = first.residual
         v = second.residual - r
         curvature = float(np.sqrt((v * v).sum()))
@@ -144,7 +130,7 @@ class Acceleration(Generic[Point]):
         if length >= self._longest:
             length = self._longest
             self._longest *= LONGEST
-        self.steps.clear()
+        self._steps.clear()
         self._cycles -= 1
         if length <= 1.01:
             return None
