@@ -5,9 +5,9 @@ blocks of data, and a kernel does the arithmetic on one block::
 
     what people have        files, arrays, frames, pictures                  coterie.data
             |
-    what people fit         KMeans (the scikit-learn contract)               coterie.estimators
+    what people fit         KMeans, GaussianMixture (scikit-learn contract)  coterie.estimators
             |
-    how, as in the paper    seed -> assign -> update                         coterie.algorithms
+    how, as in the paper    seed -> assign -> update; E -> M                 coterie.algorithms
             |
     where blocks live       in memory, with native threads                   coterie.engines
             |
@@ -15,16 +15,16 @@ blocks of data, and a kernel does the arithmetic on one block::
 
 Each layer imports only downwards.
 
->>> from coterie import KMeans
+>>> from coterie import GaussianMixture, KMeans
 """
 
 import logging
 from importlib.metadata import version
 
-from coterie.estimators import FitEvent, KMeans, kmeans_plusplus
+from coterie.estimators import FitEvent, GaussianMixture, KMeans, kmeans_plusplus
 
 logging.getLogger("coterie").addHandler(logging.NullHandler())
 
 __version__ = version("coterie")
 
-__all__ = ["FitEvent", "KMeans", "__version__", "kmeans_plusplus"]
+__all__ = ["FitEvent", "GaussianMixture", "KMeans", "__version__", "kmeans_plusplus"]
