@@ -74,8 +74,8 @@ def random_degrees(hashes: NDArray[np.uint64], k: int, seed: int) -> Floats:
     words = hashes[:, np.newaxis] ^ np.array([Draws(seed).word(3, c) for c in range(k)], np.uint64)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)  # as in `draws.mix`
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    degrees = ((words ^ (words >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
-    degrees += 2.0**-54  # never zero
+    words = (words ^ (words >> np.uint64(31))) >> np.uint64(11)
+    degrees: Floats = np.ldexp(words.astype(np.float64) + 0.5, -53)  # never zero
     degrees /= degrees.sum(axis=1, keepdims=True)
     return degrees
 

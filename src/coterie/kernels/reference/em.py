@@ -170,6 +170,8 @@ def estimates(
     family: str,
     floor: ArrayLike = 0.0,
     fixed: Collection[str] = (),
+    *,
+    added: bool = True,
 ) -> Mixture:
     """Step 3: cluster probabilities, means and covariances from the degrees of belonging."""
     size = (w[:, np.newaxis] * y).sum(axis=0)  # effective cluster sizes m_c
@@ -185,22 +187,53 @@ def estimates(
         C[c] += np.tensordot(wy, spread, axes=1) / size[c]
     if family == "fixed" or "covariances" in fixed:
         return Mixture(p, m, old.covariances)
-    return Mixture(p, m, allowed(C, size, family, floor))
+    return Mixture(p, m, allowed(C, size, family, floor, added=added))
 
 
-def allowed(C: Wide, size: Wide, family: str, floor: ArrayLike = 0.0) -> Wide:
-    """The likeliest matrices of a family, given those that are likeliest without constraint;
-    `floor`, a number or one per column, is added to the variances."""
+def allowed(
+    C: Wide, size: Wide, family: str, floor: ArrayLike = 0.0, *, added: bool = True
+) -> Wide:
+    """The likeliest matrices of a family, given those that are likeliest without constraint.
+
+    floor : a number or one per column. It is added to the variances; or, if not `added`, no
+        matrix falls below diag(floor) in any direction.
+    """
     d = C.shape[1]
     eye = np.eye(d, dtype=np.longdouble)
+    least = np.broadcast_to(wide(floor), (d,))
     if family == "tied":
         C = np.broadcast_to(np.tensordot(size / size.sum(), C, axes=1), C.shape)
     elif family == "diag":
         C = C * eye
     elif family == "spherical":
         C = np.trace(C, axis1=1, axis2=2)[:, np.newaxis, np.newaxis] / d * eye
-        floor = np.mean(np.broadcast_to(wide(floor), (d,)))
-    return C + np.broadcast_to(wide(floor), (d,)) * eye
+        least = np.full(d, least.mean())
+    if added:
+        return C + least * eye
+    return np.stack([raised(one, least) for one in C])
+
+
+def raised(C: Wide, floor: Wide) -> Wide:
+    """The likeliest matrix nowhere below diag(floor): where the spread is less, it becomes that."""
+    root = np.sqrt(floor)
+    values, vectors = eigen(C / np.outer(root, root))
+    whole: Wide = (vectors * np.maximum(values, 1)) @ vectors.T * np.outer(root, root)
+    return whole
+
+
+def eigen(A: Wide) -> tuple[Wide, Wide]:
+    """Eigenvalues and vectors of a symmetric matrix, by Jacobi's rotations."""
+    A, V = A.copy(), np.eye(len(A), dtype=np.longdouble)
+    for _ in range(30):  # sweeps: a handful are enough
+        for i in range(len(A)):
+            for j in range(i + 1, len(A)):
+                angle = np.arctan2(2 * A[i, j], A[j, j] - A[i, i]) / 2
+                c, s = np.cos(angle), np.sin(angle)
+                R = np.array([[c, s], [-s, c]], dtype=np.longdouble)
+                A[:, [i, j]] = A[:, [i, j]] @ R
+                A[[i, j]] = R.T @ A[[i, j]]
+                V[:, [i, j]] = V[:, [i, j]] @ R
+    return np.diagonal(A).copy(), V
 
 
 def soft_clustering(
@@ -211,10 +244,12 @@ def soft_clustering(
     *,
     n_iter: int,
     floor: ArrayLike = 0.0,
+    added: bool = True,
     fixed: Collection[str] = (),
 ) -> SoftAnswer:
     """Algorithm 3 from the given mixture, for a given number of iterations.
 
+    floor, added : as in `allowed`.
     fixed : which of "weights", "means", "covariances" keep their initial values.
     """
     x = wide(X)
@@ -226,7 +261,7 @@ def soft_clustering(
         # 2: update degrees of belonging
         y = degrees(x, mixture)
         # 3: update estimates of probabilities, means and covariance matrices
-        mixture = estimates(x, w, y, mixture, family, floor, fixed)
+        mixture = estimates(x, w, y, mixture, family, floor, fixed, added=added)
         errors.append(soft_clustering_error(x, mixture, w))
     # 4: until convergence, which the caller judges by the errors
     return SoftAnswer(mixture, degrees(x, mixture), tuple(errors))
