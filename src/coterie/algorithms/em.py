@@ -63,6 +63,8 @@ def em(
     """Run EM from the given mixture."""
     run = Em(engine, survey, family, start, rules, sweep)
     started = time.perf_counter()
+    if rules.max_iter == 0:
+        return run.finish("max_iter=0 reached", started)
     stopped = None
     try:
         for iteration in count(1):
