@@ -205,7 +205,9 @@ class Em:
             total = np.einsum("ij,ik,kj->j", factors, self.survey.scatter, factors)
             return bool(total.max() > UNEXPLAINED * self.survey.mass)
         moved = np.abs(after.means - self.mixture.means)
-        if factors.ndim == 3:
+        if isinstance(self.family, Tied):
+            reach = moved @ np.abs(factors)
+        elif factors.ndim == 3:
             reach = np.einsum("ki,kij->kj", moved, np.abs(factors))
         else:
             reach = moved * (factors if factors.ndim == 2 else factors[:, None])
