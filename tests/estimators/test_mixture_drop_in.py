@@ -9,6 +9,7 @@ import pytest
 from sklearn.mixture import GaussianMixture as Peer
 
 from coterie import GaussianMixture
+
 from .mixture_helpers import FAMILIES, groups, start_from
 
 pytestmark = pytest.mark.filterwarnings("ignore:Best performing")
