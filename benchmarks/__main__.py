@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from benchmarks import kmeans, memory, roofline, scaling, seeding
+from benchmarks import acceleration, kmeans, memory, mixture, roofline, scaling, seeding
 from benchmarks.options import Options, add_options
 
 COMMANDS: dict[str, tuple[Callable[[Options], bool], str]] = {
@@ -15,6 +15,8 @@ COMMANDS: dict[str, tuple[Callable[[Options], bool], str]] = {
     "memory": (memory.run, "peak memory beyond the data, one process per measurement"),
     "scaling": (scaling.run, "cost of an iteration as n, d and k grow"),
     "roofline": (roofline.run, "share of the machine's float32 peak that the brute kernel reaches"),
+    "mixture": (mixture.run, "Gaussian mixtures: an EM iteration, default fits, memory"),
+    "acceleration": (acceleration.run, "sweeps that acceleration saves on slow mixtures"),
 }
 
 EXAMPLES = """\
