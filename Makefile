@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find native cmake -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint format stubs native-test sanitize bench clean
+.PHONY: demo test lint format stubs native-test sanitize flips bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed  ## cluster the patches of a picture; writes demo.png
@@ -57,6 +57,9 @@ format: $(VENV)/.test-tools
 
 stubs: $(VENV)/.test-tools  ## after a change of the bindings
 	$(BIN)/python -m nanobind.stubgen -m coterie.kernels._native -o src/coterie/kernels/_native.pyi
+
+flips: $(VENV)/.test-tools  ## ten thousand damaged model files, all of which must be errors
+	COTERIE_FLIPS=10000 $(BIN)/python -m pytest tests/models/test_damage.py
 
 bench: $(VENV)/.installed  ## side by side with the peers; takes long
 	$(BIN)/pip install --quiet -r benchmarks/requirements.txt

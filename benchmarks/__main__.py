@@ -6,7 +6,17 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from benchmarks import acceleration, kmeans, memory, mixture, roofline, scaling, seeding
+from benchmarks import (
+    acceleration,
+    dbscan,
+    dbscan_scaling,
+    kmeans,
+    memory,
+    mixture,
+    roofline,
+    scaling,
+    seeding,
+)
 from benchmarks.options import Options, add_options
 
 COMMANDS: dict[str, tuple[Callable[[Options], bool], str]] = {
@@ -17,6 +27,8 @@ COMMANDS: dict[str, tuple[Callable[[Options], bool], str]] = {
     "roofline": (roofline.run, "share of the machine's float32 peak that the brute kernel reaches"),
     "mixture": (mixture.run, "Gaussian mixtures: an EM iteration, default fits, memory"),
     "acceleration": (acceleration.run, "sweeps that acceleration saves on slow mixtures"),
+    "dbscan": (dbscan.run, "whole fits of DBSCAN, with peak memory"),
+    "dbscan-scaling": (dbscan_scaling.run, "cost of DBSCAN as n grows from 1e4 to 1e7"),
 }
 
 EXAMPLES = """\
@@ -25,6 +37,7 @@ examples:
   python -m benchmarks kmeans --only 'mnist*' --threads 2
   python -m benchmarks kmeans --dtype float32 --peers lloyd faiss --repeat 5
   python -m benchmarks seeding --threads 1 2
+  python -m benchmarks dbscan --threads 2 --only 'blobs-2d*'
   python -m benchmarks all
 
 Results go to benchmarks/results/NAME.{json,md,png}. Rows measured earlier on the same machine

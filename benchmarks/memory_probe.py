@@ -28,25 +28,25 @@ def probe(
     problem = load(select([workload])[0], dtype, quick, cache)
     with limited(threads):
         contender.warm_up(problem.x, problem.means, threads)
-        before = _resident_after_reset()
+        before = resident_after_reset()
         fit = contender.fit(problem.x, problem.means, max_iter, threads)
     return {
         "data": problem.x.nbytes,
-        "beyond": _peak() - before,
+        "beyond": peak() - before,
         "iterations": fit.iterations,
     }
 
 
-def _resident_after_reset() -> int:
+def resident_after_reset() -> int:
     """Bytes resident now; Linux also lets a process forget its old peak."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
-        return _peak()
+        return peak()
     return _status("VmRSS")
 
 
-def _peak() -> int:
+def peak() -> int:
     if STATUS.exists():
         return _status("VmHWM")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

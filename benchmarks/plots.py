@@ -17,6 +17,7 @@ STYLE: dict[str, tuple[str, str]] = {
     "scikit-learn": ("#0072B2", "s"),
     "fastkmeanspp": ("#56B4E9", "D"),
     "oneDAL": ("#009E73", "^"),
+    "dbscan": ("#009E73", "^"),
 }
 
 

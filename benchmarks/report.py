@@ -22,12 +22,18 @@ class Results:
     with the same key. Ratios never mix runs: a row holds all contenders, measured together.
     """
 
-    def __init__(self, options: Options, name: str, key: Sequence[str]) -> None:
+    def __init__(
+        self,
+        options: Options,
+        name: str,
+        key: Sequence[str],
+        packages: Sequence[str] = machine.PACKAGES,
+    ) -> None:
         self.stem = options.stem(name)
         self.name = name
         self.key = tuple(key)
         self.machine = machine.describe()
-        self.versions = machine.versions()
+        self.versions = machine.versions(packages)
         self.rows: list[Row] = self._earlier()
 
     def add(self, row: Row) -> None:

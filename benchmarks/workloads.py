@@ -127,7 +127,7 @@ def load(workload: Workload, dtype: str, quick: bool, cache: Path) -> Problem:
     if not path.exists():
         # One thread: on a busy machine many small products crawl with two.
         with threadpool_limits(1):
-            _save(path, np.ascontiguousarray(workload.generate(n)))
+            save_array(path, np.ascontiguousarray(workload.generate(n)))
     x = np.load(path).astype(dtype, copy=False)
     return Problem(x, distinct_rows(x, workload.k, seed=99))
 
@@ -144,7 +144,7 @@ def distinct_rows(x: NDArray[Any], k: int, seed: int) -> NDArray[Any]:
     return np.ascontiguousarray(x[drawn[np.sort(first)[:k]]])
 
 
-def _save(path: Path, x: make.Array) -> None:
+def save_array(path: Path, x: make.Array) -> None:
     """Write beside, then rename: an interrupted run leaves no half file in the cache."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(f".{os.getpid()}.npy")

@@ -1,5 +1,6 @@
 // dispatch.cpp: which level the machine can run, and which is in use.
 #include "coterie/kernels.hpp"
+#include "coterie/tree_kernels.hpp"
 
 #include <atomic>
 #include <cstring>
@@ -50,6 +51,13 @@ Levels& levels() {
 } // namespace
 
 const Kernels& kernels() { return *levels().chosen.load(std::memory_order_relaxed); }
+
+template <> TreeKernels<float> tree_kernels(Norm norm, int width) {
+    return kernels().float_tree(norm, width);
+}
+template <> TreeKernels<double> tree_kernels(Norm norm, int width) {
+    return kernels().double_tree(norm, width);
+}
 
 const char* const* level_names(int& count) {
     count = levels().count;

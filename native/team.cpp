@@ -65,6 +65,7 @@ void Team::for_chunks(int64_t n, int64_t chunk,
     if (!alone)
         for (int left; (left = busy_.load(std::memory_order_acquire)) != 0;)
             wait_while_equal(busy_, left);
+    failed_.store(false, std::memory_order_relaxed);
     if (error_)
         std::rethrow_exception(std::exchange(error_, nullptr));
 }
@@ -83,6 +84,13 @@ void Team::run_chunks(int thread) {
         if (!failed_.exchange(true)) // only the first to fail writes the error
             error_ = std::current_exception();
     }
+}
+
+void Team::check(int thread) {
+    if (failed_.load(std::memory_order_relaxed))
+        throw Ended();
+    if (thread == 0 && poll_)
+        poll_();
 }
 
 void Team::wait_and_work(int thread) {

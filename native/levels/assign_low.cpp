@@ -119,58 +119,107 @@ COTERIE_INLINE void widen(Worker& worker, int c, float reach) {
         worker.radius[c] = reach;
 }
 
-// Every mean for every block with a failing row.
-template <int D>
-void assign_all(const Rows& rows, const Model& model, const SumLayout& layout, RowState state,
-                Worker& worker, int64_t begin, int64_t end) {
+// Rows that meet all means together: W in a row, or W scattered ones.
+template <int D> struct MeetAll {
+    const Rows& rows;
+    const Model& model;
+    const SumLayout& layout;
+    RowState state;
+    Worker& worker;
     VF few[D > 0 ? (D + 3) / 4 * 4 : 1];
-    VF* x = D > 0 ? few : reinterpret_cast<VF*>(worker.scratch); // (d padded,) columns
-    const Table clocks(model.clock, model.k), expiries(model.expiry, model.k);
-    for (int64_t first = begin; first < end; first += W) {
-        const int count = end - first < W ? static_cast<int>(end - first) : W;
-        const uint32_t live = count == W ? (1ull << W) - 1 : (1u << count) - 1;
-        const bool whole = count == W;
-        VI labels = all(-1);
-        if (whole)
-            labels = load<VI>(state.labels + first);
-        else
-            std::memcpy(&labels, state.labels + first, count * 4);
-        if (!model.brute && labels[0] >= 0 && whole) {
-            if (!bits(expiries[labels] >= load<VF>(state.deadline + first)))
-                continue;
-        }
-        worker.evaluated += count;
-        if (D > 0 && whole) {
-            if constexpr (D > 0)
-                load_block<D>(rows, model.frame, first, x);
+    VF* x; // (d padded,) columns
+    const Table clocks, expiries;
+
+    COTERIE_INLINE MeetAll(const Rows& rows_, const Model& model_, const SumLayout& layout_,
+                           RowState state_, Worker& worker_)
+        : rows(rows_), model(model_), layout(layout_), state(state_), worker(worker_),
+          x(D > 0 ? few : reinterpret_cast<VF*>(worker.scratch)), clocks(model.clock, model.k),
+          expiries(model.expiry, model.k) {}
+
+    // Lanes whose rows can no longer be trusted.
+    COTERIE_INLINE uint32_t failing(int64_t first) const {
+        const VI labels = load<VI>(state.labels + first);
+        if (model.brute || labels[0] < 0)
+            return (1ull << W) - 1;
+        return bits(expiries[labels] >= load<VF>(state.deadline + first));
+    }
+
+    COTERIE_INLINE void in_a_row(int64_t first) {
+        if constexpr (D > 0) {
+            load_block<D>(rows, model.frame, first, x);
         } else {
             int64_t index[W];
             for (int q = 0; q < W; ++q)
-                index[q] = first + (q < count ? q : count - 1);
-            gather_block(rows, model.frame, index, D > 0 ? D : model.d, x);
+                index[q] = first + q;
+            gather_block(rows, model.frame, index, model.d, x);
         }
+        const VF deadline = compare(load<VI>(state.labels + first), (1ull << W) - 1,
+                                    [first](int q) { return first + q; });
+        if (!model.brute)
+            store(state.deadline + first, deadline);
+    }
+
+    // index: (W,), the first `count` of them rows, the others any.
+    COTERIE_INLINE void scattered(int64_t* index, int count) {
+        for (int q = count; q < W; ++q)
+            index[q] = index[0];
+        gather_block(rows, model.frame, index, D > 0 ? D : model.d, x);
+        VI labels;
+        for (int q = 0; q < W; ++q)
+            labels[q] = state.labels[index[q]];
+        const VF deadline =
+            compare(labels, (1ull << count) - 1, [index](int q) { return index[q]; });
+        for (int q = 0; q < count && !model.brute; ++q)
+            state.deadline[index[q]] = deadline[q];
+    }
+
+    // The rows in x, of which the `live` ones count, meet all means; their new deadlines.
+    template <class RowOf> COTERIE_INLINE VF compare(VI labels, uint32_t live, RowOf row_of) {
+        worker.evaluated += __builtin_popcount(live);
         const Comparison comparison(x, model, D > 0 ? D : model.d);
         Best best;
         meet_all<D>(x, model, best);
-        const Outcome out = comparison.decide(best, live, rows, model, worker,
-                                              [first](int q) { return first + q; });
-        if (!model.brute) {
-            const VF deadline = deadline_of(out, clocks);
-            if (whole)
-                store(state.deadline + first, deadline);
-            else
-                std::memcpy(state.deadline + first, &deadline, count * 4);
-        }
+        const Outcome out = comparison.decide(best, live, rows, model, worker, row_of);
         for (uint32_t changed = live & bits(out.label != labels); changed; changed &= changed - 1) {
             const int q = __builtin_ctz(changed);
-            relabel<D>(rows, layout, state, worker, first + q, out.label[q]);
+            relabel<D>(rows, layout, state, worker, row_of(q), out.label[q]);
             if (worker.radius)
                 widen(worker, out.label[q], out.reach[q]);
         }
         if (worker.radius && model.measure)
-            for (int q = 0; q < count; ++q)
-                widen(worker, out.label[q], out.reach[q]);
+            for (uint32_t left = live; left; left &= left - 1)
+                widen(worker, out.label[__builtin_ctz(left)], out.reach[__builtin_ctz(left)]);
+        return deadline_of(out, clocks);
     }
+};
+
+// Every mean for every failing row. A block of W rows with few failing ones leaves them to be
+// compared together with those of other blocks.
+template <int D>
+void assign_all(const Rows& rows, const Model& model, const SumLayout& layout, RowState state,
+                Worker& worker, int64_t begin, int64_t end) {
+    MeetAll<D> meet(rows, model, layout, state, worker);
+    int64_t waiting[2 * W];
+    int n_waiting = 0;
+    int64_t first = begin;
+    for (; first + W <= end; first += W) {
+        uint32_t failing = meet.failing(first);
+        if (__builtin_popcount(failing) > W / 2) {
+            meet.in_a_row(first);
+            continue;
+        }
+        for (; failing; failing &= failing - 1)
+            waiting[n_waiting++] = first + __builtin_ctz(failing);
+        if (n_waiting >= W) {
+            meet.scattered(waiting, W);
+            n_waiting -= W;
+            std::memcpy(waiting, waiting + W, sizeof(int64_t) * W);
+        }
+    }
+    for (; first < end; ++first)
+        waiting[n_waiting++] = first;
+    for (int from = 0; from < n_waiting; from += W)
+        meet.scattered(waiting + from, n_waiting - from < W ? n_waiting - from : W);
 }
 
 // Only near means, for the failing rows of each cluster.

@@ -1,6 +1,7 @@
 // table.cpp: the kernels of one level, by name.
 #include "coterie/kernels.hpp"
 #include "coterie/simd.hpp"
+#include "coterie/tree_kernels.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 
@@ -13,6 +14,8 @@ void moments(const Rows&, const Grid&, const Grid&, int64_t, int64_t, double*, i
 void potentials(const SeedPass&, int64_t, int64_t, char*, int64_t*);
 double approach(const SeedPass&, int64_t, int64_t, char*, int64_t*);
 void turn_columns(const SeedPass&, int64_t, int64_t, float*);
+TreeKernels<float> float_tree(Norm, int);
+TreeKernels<double> double_tree(Norm, int);
 size_t mixture_few_doubles(const MixtureTask&);
 size_t mixture_axes_doubles(const MixtureTask&);
 size_t mixture_full_doubles(const MixtureTask&);
@@ -42,8 +45,8 @@ void mixture(const MixtureTask& task, int64_t begin, int64_t end, double* scratc
 
 extern const Kernels table;
 const Kernels table = {
-    COTERIE_LEVEL_NAME, W,         kFused,  scratch_low, scratch_high, assign_low,
-    assign_high,        distances, moments, potentials,  approach,     turn_columns,
-    mixture_doubles,    mixture};
+    COTERIE_LEVEL_NAME, W,         kFused,     scratch_low, scratch_high, assign_low,
+    assign_high,        distances, moments,    potentials,  approach,     turn_columns,
+    mixture_doubles,    mixture,   float_tree, double_tree};
 
 } // namespace coterie::COTERIE_LEVEL

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
 import io
 import struct
+import sys
 import zlib
 from pathlib import Path
 from typing import Any
@@ -203,14 +203,8 @@ def test_damaged_files_give_a_picture_or_one_kind_of_error(tmp_path: Path, suffi
 
 
 def test_without_pillow_the_extra_to_install_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    real_import = builtins.__import__
-
-    def without_pillow(name: str, *args: Any, **kwargs: Any) -> Any:
-        if name.split(".")[0] == "PIL":
-            raise ImportError(name)
-        return real_import(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without_pillow)
+    for name in ("PIL", "PIL.Image"):
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match=r'pip install "coterie\[media\]"'):
         sample_picture()
     assert load_picture(RED_GREEN).shape == (1, 2, 3)  # arrays need no Pillow

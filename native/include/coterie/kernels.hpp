@@ -10,6 +10,9 @@
 
 namespace coterie {
 
+enum class Norm : uint8_t;             // nearby.hpp
+template <class T> struct TreeKernels; // tree_kernels.hpp
+
 // Where vectors hold rows: few columns, or few means and not too many columns.
 constexpr int kFewColumns = 8, kFewMeans = 24, kSomeColumns = 64;
 inline bool rows_in_lanes(const Rows& rows, int k) {
@@ -130,6 +133,9 @@ struct Kernels {
     size_t (*mixture_doubles)(const MixtureTask&); // of scratch
     void (*mixture)(const MixtureTask&, int64_t begin, int64_t end, double* scratch, double* out,
                     const Pause& pause);
+    // Density: kernels over the leaves of a tree.
+    TreeKernels<float> (*float_tree)(Norm, int width);
+    TreeKernels<double> (*double_tree)(Norm, int width);
 };
 
 // The level in use, and the choice among those this machine can run.

@@ -86,7 +86,7 @@ struct MixtureTask {
 struct Pause {
     Team* team;
     int thread;
-    void operator()() const { team->pause(thread); }
+    void operator()() const { team->check(thread); }
 };
 
 // A mixture prepared for the kernels.

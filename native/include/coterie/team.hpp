@@ -29,19 +29,12 @@ public:
     void for_chunks(int64_t n, int64_t chunk,
                     const std::function<void(int, int64_t, int64_t)>& work);
 
-    // For work that is long before its chunk ends: looks for signals on the calling thread, and
-    // throws on the others when one of them failed.
-    void pause(int thread) {
-        if (thread == 0) {
-            if (poll_)
-                poll_();
-        } else if (failed_.load(std::memory_order_relaxed)) {
-            throw Abandoned();
-        }
-    }
+    // For work that stays long in one chunk: polls on the calling thread, and throws on the others
+    // once the work has ended elsewhere.
+    void check(int thread);
 
 private:
-    struct Abandoned {}; // another thread's exception is the one that arrives
+    struct Ended {};
     void run_chunks(int thread);
     void wait_and_work(int thread);
 

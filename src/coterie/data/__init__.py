@@ -1,14 +1,54 @@
-"""What people have: pictures, as rows of numbers that can be clustered."""
+"""What people have: tables, pictures, videos, sounds and texts, as rows that can be clustered."""
 
+from coterie.data.audio import Segment, Sound, read_sound
+from coterie.data.dataset import Dataset, Origin
+from coterie.data.errors import DataError
 from coterie.data.images import PictureError, load_picture
 from coterie.data.patches import Patches, image_patches
-from coterie.data.samples import sample_picture, sample_picture_path
+from coterie.data.pixels import Pixels, image_pixels
+from coterie.data.reading import read, read_picture
+from coterie.data.samples import (
+    blobs,
+    circles,
+    moons,
+    paper_non_convex,
+    paper_round,
+    sample_picture,
+    sample_picture_path,
+)
+from coterie.data.scaling import Scaling
+from coterie.data.tables import TableRows, read_table
+from coterie.data.text import Texts, read_texts
+from coterie.data.video import Frames, read_video, video_frames
 
 __all__ = [
+    "DataError",
+    "Dataset",
+    "Frames",
+    "Origin",
     "Patches",
     "PictureError",
+    "Pixels",
+    "Scaling",
+    "Segment",
+    "Sound",
+    "TableRows",
+    "Texts",
+    "blobs",
+    "circles",
     "image_patches",
+    "image_pixels",
     "load_picture",
+    "moons",
+    "paper_non_convex",
+    "paper_round",
+    "read",
+    "read_picture",
+    "read_sound",
+    "read_table",
+    "read_texts",
+    "read_video",
     "sample_picture",
     "sample_picture_path",
+    "video_frames",
 ]

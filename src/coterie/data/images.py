@@ -19,6 +19,8 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from coterie.data.errors import DataError, required
+
 if TYPE_CHECKING:
     from PIL import Image
 
@@ -41,7 +43,7 @@ _LARGEST_CODE = {"uint8": 255.0, "uint16": 65535.0}
 _BROKEN = (OSError, ValueError, TypeError, LookupError, SyntaxError, EOFError, OverflowError)
 
 
-class PictureError(ValueError):
+class PictureError(DataError):
     """A picture that cannot be used; the message says why, and what to do."""
 
 
@@ -118,23 +120,13 @@ def _as_unit_interval(values: NDArray[np.generic]) -> Array:
 
 
 def _load_file(path: str, max_pixels: int, max_expansion: float) -> Array:
-    _require_pillow()
+    required("PIL.Image", "reading picture files", "media")
     with open(path, "rb") as file, _told_apart(path):
         image = _open(file, path)
         width, height = image.size
         _check_pixels(width, height, max_pixels)
         _check_expansion(width * height, os.fstat(file.fileno()).st_size, max_expansion)
         return _as_unit_interval(_decode(image))
-
-
-def _require_pillow() -> None:
-    try:
-        import PIL.Image  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            "reading picture files needs Pillow, which is not installed; "
-            'run: pip install "coterie[media]"'
-        ) from error
 
 
 @contextmanager

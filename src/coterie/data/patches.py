@@ -82,7 +82,7 @@ class Patches:
         return len(range(0, self.picture.shape[1], self.size[1]))
 
     @property
-    def feature_names(self) -> tuple[str, str, str]:
+    def feature_names(self) -> tuple[str, ...]:
         """Names of the columns of `features`."""
         return ("red", "green", "blue")
 
@@ -109,6 +109,15 @@ class Patches:
         (tall, wide), (height, width) = self.size, self.picture.shape[:2]
         bottom, right = min((row + 1) * tall, height), min((column + 1) * wide, width)
         return row * tall, column * wide, bottom, right
+
+    def ids(self) -> dict[str, NDArray[np.intp]]:
+        """Return the top left pixel of every patch: `top` and `left`, (n,) each."""
+        row, column = np.divmod(np.arange(len(self)), self.columns)
+        return {"top": row * self.size[0], "left": column * self.size[1]}
+
+    def put_back(self, labels: ArrayLike) -> Labels:
+        """Return the label of every pixel, (height, width); another name for `segmentation`."""
+        return self.segmentation(labels)
 
     def segmentation(self, labels: ArrayLike) -> Labels:
         """Return the label of every pixel, (height, width), from one label per patch, (n,)."""

@@ -13,35 +13,39 @@ from coterie.algorithms.results import Floats
 ROWS_AT_ONCE = 1 << 20  # values, about: the working memory of one step
 
 
-def unit_rows(X: Any, name: str = "X") -> Any:
-    """A float64 copy of X with rows of length one.
+def unit_rows(X: Any, name: str = "X", *, zeros: bool = False) -> Any:
+    """A float64 copy of X with rows of length one; rows of zeros are refused, or stay as they are.
 
     The answer for a row depends on that row alone: squares are added column by column, so that a
     sparse row, its dense twin, and the same row in another batch get the same bits.
     """
     if sparse.issparse(X):
-        return _unit_sparse(X, name)
+        return _unit_sparse(X, name, zeros)
     unit = np.empty(X.shape, dtype=np.float64)
     step = max(1, ROWS_AT_ONCE // X.shape[1])
     for first in range(0, len(X), step):
         rows = X[first : first + step].astype(np.float64)
         sizes = np.abs(rows).max(axis=1)
-        _refuse_zeros(sizes, first, name)
+        if not zeros:
+            _refuse_zeros(sizes, first, name)
         rows = _near_one(rows, sizes, np.arange(len(rows))[:, np.newaxis])
         lengths = np.sqrt(np.cumsum(rows * rows, axis=1)[:, -1])
+        lengths[sizes == 0] = 1.0
         unit[first : first + step] = rows / lengths[:, np.newaxis]
     return unit
 
 
-def _unit_sparse(X: Any, name: str) -> Any:
+def _unit_sparse(X: Any, name: str, zeros: bool) -> Any:
     row_of = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     values = X.data.astype(np.float64)
     sizes = np.zeros(X.shape[0])
     np.maximum.at(sizes, row_of, np.abs(values))
-    _refuse_zeros(sizes, 0, name)
+    if not zeros:
+        _refuse_zeros(sizes, 0, name)
     values = _near_one(values, sizes, row_of)
     # bincount adds in the order of the entries, as cumsum does.
     lengths = np.sqrt(np.bincount(row_of, weights=values * values, minlength=X.shape[0]))
+    lengths[sizes == 0] = 1.0
     return sparse.csr_array((values / lengths[row_of], X.indices, X.indptr), shape=X.shape)
 
 

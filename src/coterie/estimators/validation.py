@@ -168,8 +168,8 @@ def refuse_not_finite(
     )
 
 
-def check_weights(sample_weight: Any, n_rows: int) -> Floats | None:
-    """Weights as float64, zero or more; None where every row counts once."""
+def check_weights(sample_weight: Any, n_rows: int, *, signed: bool = False) -> Floats | None:
+    """Weights as float64, zero or more unless `signed`; None where every row counts once."""
     if sample_weight is None:
         return None
     _refuse_masked(sample_weight, "sample_weight", "for example with zeros")
@@ -189,7 +189,8 @@ def check_weights(sample_weight: Any, n_rows: int) -> Floats | None:
             f"sample_weight has shape {weights.shape}: expected one weight per row of X, shape "
             f"({n_rows},)."
         )
-    for wrong, words in ((~np.isfinite(weights), "finite"), (weights < 0, "zero or more")):
+    negative = (weights < 0) & (not signed)
+    for wrong, words in ((~np.isfinite(weights), "finite"), (negative, "zero or more")):
         if wrong.any():
             at = int(np.argmax(wrong))
             raise ValueError(

@@ -122,6 +122,27 @@ class Seeding:
     def smallest_hashes(self, salt: int, count: int) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64], NDArray[numpy.float64]]:
         """(salted hashes, ones, values) of the smallest, in order."""
 
+class Density:
+    """DBSCAN of one block: count, connect, label."""
+
+    def __init__(self, block: object, metric: str, p: float, eps: float, index: str) -> None: ...
+
+    @property
+    def index(self) -> str: ...
+
+    def count(self, min_samples: float, counts: bool) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64] | None]:
+        """(1 for core rows, number of rows nearby or None)."""
+
+    def connect(self) -> None: ...
+
+    def label(self) -> tuple[NDArray[numpy.int64], int]:
+        """(labels, number of clusters)."""
+
+def reach(cores: Block, labels: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], queries: Block, metric: str, p: float, eps: float, index: str) -> NDArray[numpy.int64]:
+    """
+    The lowest-numbered cluster with a core row within eps of each query, or -1.
+    """
+
 def mixture_chunk_rows(d: int) -> int:
     """Rows that are summed before the tree of chunks begins."""
 

@@ -2,6 +2,12 @@
 instruction set must give. One file per method, to be read beside the paper."""
 
 from coterie.kernels.reference.arithmetic import exact_mean_variance, exact_squares
+from coterie.kernels.reference.density import (
+    Clusters,
+    clusters,
+    dbscan,
+    nearby,
+)
 from coterie.kernels.reference.em import (
     Mixture,
     SoftAnswer,
@@ -33,9 +39,12 @@ from coterie.kernels.reference.seeding import (
 
 __all__ = [
     "Answer",
+    "Clusters",
     "Field",
     "Mixture",
     "SoftAnswer",
+    "clusters",
+    "dbscan",
     "degrees",
     "distinct_points",
     "estimates",
@@ -48,6 +57,7 @@ __all__ = [
     "kmeans_plusplus",
     "log_densities",
     "mix",
+    "nearby",
     "nearest",
     "principal",
     "random_points",

@@ -1,0 +1,73 @@
+// union_find.hpp: which elements belong together, found by several threads at once without locks.
+//
+// Every element points to a smaller one of its set, the smallest to itself, so the answer does not
+// depend on the order in which pairs are united. Kernels of every level use this: all of it is
+// inlined, so that no level's code is linked into another's.
+#pragma once
+
+#include <cstdint>
+
+namespace coterie {
+
+class UnionFind {
+public:
+    UnionFind() = default;
+    explicit UnionFind(uint32_t* parents) : parents_(parents) {}
+
+#define COTERIE_INLINED inline __attribute__((always_inline))
+    // Each element must be set once before it is used: as a set of its own, or below a root that
+    // no other thread is uniting yet.
+    COTERIE_INLINED void start(uint32_t x, uint32_t root) const { set(x, root); }
+
+    // The smallest element of the set, as far as it is united by now.
+    COTERIE_INLINED uint32_t find(uint32_t x) const {
+        uint32_t y = parent(x);
+        while (y != x) {
+            const uint32_t z = parent(y);
+            if (z !=
+                y) // skip one: paths halve, and an update lost to another thread costs time only
+                set(x, z);
+            x = z;
+            y = parent(x);
+        }
+        return x;
+    }
+
+    COTERIE_INLINED bool same(uint32_t a, uint32_t b) const {
+        for (;;) {
+            a = find(a);
+            b = find(b);
+            if (a == b)
+                return true;
+            if (parent(a) == a)
+                return false; // a was still a root after b's was found
+        }
+    }
+
+    COTERIE_INLINED void unite(uint32_t a, uint32_t b) const {
+        for (;;) {
+            a = find(a);
+            b = find(b);
+            if (a == b)
+                return;
+            uint32_t high = a < b ? b : a;
+            const uint32_t low = a < b ? a : b;
+            uint32_t* place = parents_ + high;
+            if (__atomic_compare_exchange_n(place, &high, low, false, __ATOMIC_RELAXED,
+                                            __ATOMIC_RELAXED))
+                return;
+        }
+    }
+
+private:
+    COTERIE_INLINED uint32_t parent(uint32_t x) const {
+        return __atomic_load_n(parents_ + x, __ATOMIC_RELAXED);
+    }
+    COTERIE_INLINED void set(uint32_t x, uint32_t value) const {
+        __atomic_store_n(parents_ + x, value, __ATOMIC_RELAXED);
+    }
+#undef COTERIE_INLINED
+    uint32_t* parents_ = nullptr; // (n,)
+};
+
+} // namespace coterie

@@ -1,0 +1,92 @@
+"""DBSCAN, over one block: count -> core -> connect.
+
+Every point counts the points nearby, itself included. Those with at least `min_samples` are core
+points; core points nearby each other belong together; what they reach besides are border points,
+and what nobody reaches is noise.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.kernels.block import Block
+from coterie.kernels.neighbourhoods import Labels, Measure, Neighbourhoods
+
+NOISE, BORDER, CORE = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class DensityRun:
+    """One run of DBSCAN."""
+
+    labels: Labels  # (n,) cluster of each point, -1 for noise
+    core: NDArray[np.bool_]  # (n,)
+    n_clusters: int
+    counts: Labels | None  # (n,) points nearby each point, itself included; on request
+    index: str  # what answered "who is nearby?"
+    seconds: dict[str, float]  # of the steps: index, count, connect, label
+
+    @property
+    def kind(self) -> NDArray[np.uint8]:
+        """(n,) CORE, BORDER or NOISE."""
+        return (self.labels >= 0).astype(np.uint8) + self.core
+
+    def __str__(self) -> str:
+        noise = int(np.count_nonzero(self.labels < 0))
+        return (
+            f"{self.n_clusters} clusters, {int(self.core.sum())} core points, {noise} of "
+            f"{len(self.labels)} points are noise, in {sum(self.seconds.values()):.3g} s "
+            f"(index: {self.index})"
+        )
+
+
+def density(
+    block: Block,
+    measure: Measure,
+    min_samples: float,
+    *,
+    index: str = "auto",
+    counts: bool = False,
+    step: Callable[[str], object] | None = None,
+) -> DensityRun:
+    """Cluster the rows of a block.
+
+    With weights a point is core if the exact sum of the weights nearby, rounded once to float64,
+    is at least `min_samples`. Clusters are numbered by their smallest core point; a border point
+    joins the lowest-numbered cluster that reaches it. No part of the answer depends on the index,
+    the number of threads or the instruction set. step : is told the name of each step that ended.
+    """
+    clock = Clock(step)
+    near = Neighbourhoods(block, measure, index)
+    clock.lap("index")
+    # 1. Count the points nearby each point; find the core points.
+    core, found = near.count(min_samples, counts)
+    clock.lap("count")
+    # 2. Connect core points that are nearby each other.
+    near.connect()
+    clock.lap("connect")
+    # 3. Number the clusters, and give border points to them.
+    labels, n_clusters = near.label()
+    clock.lap("label")
+    return DensityRun(labels, core, n_clusters, found, near.index, clock.seconds)
+
+
+class Clock:
+    """Seconds of named steps, and who wants to hear of them."""
+
+    def __init__(self, listener: Callable[[str], object] | None = None) -> None:
+        self.seconds: dict[str, float] = {}
+        self._listener = listener
+        self._last = time.perf_counter()
+
+    def lap(self, step: str) -> None:
+        now = time.perf_counter()
+        self.seconds[step] = now - self._last
+        self._last = now
+        if self._listener is not None:
+            self._listener(step)

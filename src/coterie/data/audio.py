@@ -1,0 +1,224 @@
+"""Sound as data points: short frames of it, as samples or as the strengths of frequencies.
+
+A recording is cut into frames of a few hundredths of a second. Similar frames sound alike, and a
+cluster of them is a kind of sound: a note, a vowel, silence.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.data.dataset import Dataset, Labels
+from coterie.data.errors import DataError, required
+from coterie.data.limits import MAX_EXPANSION, Limits
+
+Array = NDArray[np.float64]
+FLOOR = 1e-10  # power of what counts as silence: -100 dB
+FORMATS = ("WAV", "WAVEX", "FLAC", "OGG")
+BLOCK = 1 << 16  # samples read at once
+_SAMPLE_BYTES = {"PCM_S8": 1, "PCM_U8": 1, "PCM_16": 2, "PCM_24": 3, "PCM_32": 4, "FLOAT": 4,
+                 "DOUBLE": 8}  # fmt: skip
+
+
+class Segment(NamedTuple):
+    """A stretch of sound in one cluster; seconds."""
+
+    start: float
+    end: float
+    cluster: int
+
+
+@dataclass(frozen=True, eq=False)
+class Sound:
+    """The frames of one recording.
+
+    Attributes
+    ----------
+    rate : int
+        Samples per second.
+    frame, hop : int
+        Length of a frame, and the distance from one to the next, in samples.
+    n_frames : int
+    """
+
+    rate: int
+    frame: int
+    hop: int
+    n_frames: int
+
+    def ids(self) -> dict[str, NDArray[Any]]:
+        """Return when every frame starts and ends, in seconds."""
+        start = np.arange(self.n_frames) * self.hop
+        return {"start": start / self.rate, "end": (start + self.frame) / self.rate}
+
+    def put_back(self, labels: Labels) -> list[Segment]:
+        """Return stretches of frames in one cluster; where frames overlap, the later one counts."""
+        if not len(labels):
+            return []
+        changes = np.flatnonzero(np.diff(labels)) + 1
+        begins = np.concatenate([[0], changes])
+        starts = begins * self.hop / self.rate
+        last = ((self.n_frames - 1) * self.hop + self.frame) / self.rate
+        ends = [*starts[1:].tolist(), last]
+        return [
+            Segment(start, end, int(labels[row]))
+            for start, end, row in zip(starts.tolist(), ends, begins, strict=True)
+        ]
+
+
+def read_sound(
+    path: str | os.PathLike[str],
+    *,
+    features: Literal["spectrum", "samples"] = "spectrum",
+    frame: float = 0.046,
+    hop: float | None = None,
+    bands: int | None = 32,
+    max_memory: int | str | None = None,
+    max_expansion: float = MAX_EXPANSION,
+) -> Dataset:
+    """Read a WAV, FLAC or OGG file as frames.
+
+    Parameters
+    ----------
+    path : path
+    features : {"spectrum", "samples"}, default="spectrum"
+        The logarithm of the power of each band of frequencies in the frame, in decibels below
+        full scale, at least -100; or the samples themselves, in [-1, 1].
+    frame : float, default=0.046
+        Seconds of a frame.
+    hop : float or None
+        Seconds from one frame to the next. None: half a frame for the spectrum, a frame for
+        samples. What is left at the end, shorter than a frame, is not used.
+    bands : int or None, default=32
+        Bands of frequencies, each wider than the one below by the same factor, as ears hear. None:
+        every frequency of the Fourier transform by itself.
+    max_memory, max_expansion
+        As for `read_table`.
+
+    Channels are averaged.
+    """
+    where = Path(path)
+    limits = Limits.of(max_memory, max_expansion)
+    if features not in ("spectrum", "samples"):
+        raise ValueError(
+            f"expected features 'spectrum' or 'samples', got {features!r}; "
+            "'spectrum' groups frames by how they sound"
+        )
+    try:
+        signal, rate = _read(where, limits)
+        length, step = _lengths(frame, hop, rate, features, len(signal))
+        frames = np.lib.stride_tricks.sliding_window_view(signal, length)[::step]
+        limits.check(
+            8 * len(frames) * (length if features == "samples" or not bands else bands),
+            where.stat().st_size,
+            f"{len(frames):,} frames",
+            "use a longer hop",
+        )
+    except DataError as error:
+        raise DataError(f"{where}: {error}") from error.__cause__
+    if features == "samples":
+        X, names = np.array(frames), tuple(f"sample_{i}" for i in range(length))
+    else:
+        X, names = _spectra(frames, rate, bands)
+    origin = Sound(rate, length, step, len(X))
+    provenance = {
+        "source": str(where),
+        "features": features,
+        "rate": rate,
+        "frame": length,
+        "hop": step,
+        "bands": bands,
+    }
+    return Dataset(X, names, "sound", str(where), origin, provenance)
+
+
+def _read(path: Path, limits: Limits) -> tuple[Array, int]:
+    """Return the samples, channels averaged, and how many there are per second."""
+    soundfile = required("soundfile", "reading sound files", "media")
+    stored = path.stat().st_size
+    try:
+        with path.open("rb") as raw, soundfile.SoundFile(raw) as file:
+            if file.format not in FORMATS:
+                raise DataError(f"expected WAV, FLAC or OGG, got {file.format}; convert it first")
+            declared = int(file.frames)
+            if file.format.startswith("WAV"):
+                _check_declared(declared, file.channels, file.subtype, stored)
+            limits.check(8 * declared, stored, f"{declared:,} samples", "cut it into pieces")
+            signal, filled = np.empty(declared), 0
+            while filled < declared:
+                part = file.read(min(BLOCK, declared - filled), always_2d=True)
+                if not len(part):
+                    break
+                signal[filled : filled + len(part)] = part.mean(axis=1)
+                filled += len(part)
+            rate = int(file.samplerate)
+    except (soundfile.LibsndfileError, RuntimeError, TypeError) as error:
+        raise DataError(
+            f"expected a complete WAV, FLAC or OGG file, but it cannot be decoded ({error}); "
+            "convert it, for example with: ffmpeg -i recording sound.wav"
+        ) from error
+    if filled != declared or not declared:
+        raise DataError(
+            f"expected {declared:,} samples, as the file declares, got {filled:,}; "
+            "the file is cut off: copy it again"
+        )
+    if not np.isfinite(signal).all():
+        raise DataError("expected finite samples, got NaN or infinity; convert it to 16 bits")
+    return signal, rate
+
+
+def _check_declared(frames: int, channels: int, subtype: str, stored: int) -> None:
+    """Refuse plain samples that cannot all be in the file."""
+    needed = frames * channels * _SAMPLE_BYTES.get(subtype, 0)
+    if needed > stored:
+        raise DataError(
+            f"expected {needed:,} bytes for the {frames:,} samples it declares, got {stored:,}; "
+            "the file is cut off: copy it again"
+        )
+
+
+def _lengths(frame: float, hop: float | None, rate: int, features: str, n: int) -> tuple[int, int]:
+    """Return frame and hop in samples."""
+    length = round(frame * rate)
+    step = round(hop * rate) if hop is not None else length // (2 if features == "spectrum" else 1)
+    if length < 2 or step < 1:
+        raise ValueError(
+            f"expected a frame of at least 2 samples and a hop of at least 1, got {frame!r} s and "
+            f"{hop!r} s at {rate} samples per second; use larger ones"
+        )
+    if n < length:
+        raise DataError(
+            f"expected at least one frame of {frame:g} s, got a recording of {n / rate:g} s; "
+            f"use a shorter frame"
+        )
+    return length, step
+
+
+def _spectra(frames: Array, rate: int, bands: int | None) -> tuple[Array, tuple[str, ...]]:
+    """Return the power of each band of each frame in decibels, (n, bands), and their names."""
+    length = frames.shape[1]
+    window = np.hanning(length + 1)[:-1]
+    unit = 2.0 / window.sum()  # a full-scale tone gets power 1
+    frequencies = np.fft.rfftfreq(length, 1.0 / rate)
+    edges = _band_edges(len(frequencies), bands)
+    X = np.empty((len(frames), len(edges)))
+    for start in range(0, len(frames), 1024):
+        spectrum = np.abs(np.fft.rfft(frames[start : start + 1024] * window, axis=1)) * unit
+        power = np.add.reduceat(spectrum**2, edges, axis=1)
+        X[start : start + 1024] = 10.0 * np.log10(np.maximum(power, FLOOR))
+    return X, tuple(f"{frequencies[edge]:.0f} Hz" for edge in edges)
+
+
+def _band_edges(n: int, bands: int | None) -> NDArray[np.intp]:
+    """Return where bands begin among n frequencies: distinct, and wider towards the top."""
+    if bands is None:
+        return np.arange(n)
+    if bands < 1:
+        raise ValueError(f"expected at least one band, got {bands}; 32 suits most sounds")
+    return np.unique(np.geomspace(1, n, bands + 1)[:-1].astype(np.intp))

@@ -1,0 +1,134 @@
+"""One front door: any file becomes a `Dataset`, decided by its content and then its name."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from coterie.data.audio import read_sound
+from coterie.data.dataset import Dataset
+from coterie.data.errors import DataError
+from coterie.data.images import MAX_PIXELS
+from coterie.data.patches import image_patches
+from coterie.data.pixels import image_pixels
+from coterie.data.tables import read_table
+from coterie.data.text import SUFFIXES as TEXT_SUFFIXES
+from coterie.data.text import read_texts
+from coterie.data.video import read_video
+
+
+def read(path: str | os.PathLike[str], kind: str | None = None, **options: Any) -> Dataset:
+    """Read a table, picture, video, sound or text as rows of numbers.
+
+    Parameters
+    ----------
+    path : path
+        A file; or a folder, of text files.
+    kind : {"table", "picture", "video", "sound", "text"} or None
+        None: decided by what the file begins with, and for plain text by its name.
+    **options
+        Those of `read_table`, `read_picture`, `read_video`, `read_sound` or `read_texts`.
+
+    Returns
+    -------
+    Dataset
+        With the rows `X`, the names of `columns`, and the way back from labels.
+    """
+    where = Path(path)
+    if kind is None:
+        kind = kind_of(where)
+    elif kind not in READERS:
+        raise ValueError(
+            f"expected kind out of {', '.join(map(repr, READERS))}, got {kind!r}; "
+            "leave it out to let the file decide"
+        )
+    reader = READERS[kind]
+    legal = [name for name in inspect.signature(reader).parameters if name != "path"]
+    unknown = [name for name in options if name not in legal]
+    if unknown:
+        raise TypeError(
+            f"expected options of a {kind}: {', '.join(legal)}; got {unknown[0]!r}; "
+            "pass kind='...' if the file should be read as something else"
+        )
+    return reader(where, **options)
+
+
+def read_picture(
+    path: str | os.PathLike[str],
+    *,
+    features: Literal["patches", "pixels"] = "patches",
+    size: int | tuple[int, int] = 8,
+    position: float = 0.0,
+    max_pixels: int = MAX_PIXELS,
+) -> Dataset:
+    """Read a picture as patches of `size` pixels, or as pixels, with their place if asked."""
+    if features not in ("patches", "pixels"):
+        raise ValueError(
+            f"expected features 'patches' or 'pixels', got {features!r}; 'patches' are fewer rows"
+        )
+    if features == "patches":
+        origin = image_patches(path, size, max_pixels=max_pixels)
+    else:
+        origin = image_pixels(path, position=position, max_pixels=max_pixels)
+    provenance = {
+        "source": str(path),
+        "features": features,
+        "size": list(origin.size),
+        "position": position,
+    }
+    names = origin.feature_names
+    return Dataset(origin.features, names, "picture", str(path), origin, provenance)
+
+
+READERS: dict[str, Callable[..., Dataset]] = {
+    "table": read_table,
+    "picture": read_picture,
+    "video": read_video,
+    "sound": read_sound,
+    "text": read_texts,
+}
+
+# What files begin with, at an offset. RIFF and Ogg hold several kinds, and are looked into below.
+STARTS = (
+    (0, b"\x89PNG", "picture"),
+    (0, b"\xff\xd8\xff", "picture"),
+    (0, b"GIF8", "picture"),
+    (0, b"BM", "picture"),
+    (0, b"II*\0", "picture"),
+    (0, b"MM\0*", "picture"),
+    (8, b"WEBP", "picture"),
+    (8, b"WAVE", "sound"),
+    (0, b"fLaC", "sound"),
+    (8, b"AVI ", "video"),
+    (4, b"ftyp", "video"),
+    (0, b"\x1a\x45\xdf\xa3", "video"),
+    (0, b"PAR1", "table"),
+    (0, b"ARROW1", "table"),
+    (0, b"FEA1", "table"),
+    (0, b"\x93NUMPY", "table"),
+    (0, b"PK\x03\x04", "table"),
+    (0, b"\x1f\x8b", "table"),
+)
+
+
+def kind_of(path: Path) -> str:
+    """Return the kind of data in a file or folder."""
+    if path.is_dir():
+        return "text"
+    with path.open("rb") as file:
+        start = file.read(256)
+    if start.startswith(b"OggS"):
+        return "video" if b"theora" in start or path.suffix.lower() == ".ogv" else "sound"
+    for offset, begin, kind in STARTS:
+        text_like = begin == b"BM" and start[6:10] != b"\0\0\0\0"  # a text may begin with BM
+        if start[offset:].startswith(begin) and not text_like:
+            return kind
+    if b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DataError(
+            f"{path}: expected a table, picture, video, sound or text, got a file that starts with "
+            f"{start[:12]!r}; convert it, or pass kind='...' if you know better"
+        )
+    return "text" if path.suffix.lower() in TEXT_SUFFIXES else "table"

@@ -1,0 +1,80 @@
+"""Which columns become X."""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Sequence
+
+from coterie.data.errors import DataError
+from coterie.data.tables.opened import NUMBER, TRUTH, Opened
+
+SHOWN = 12  # columns that a message lists
+
+
+def choose_columns(
+    table: Opened, columns: str | int | Sequence[str | int] | None, ids: int | None
+) -> list[int]:
+    """Return the positions of the chosen columns, or of all columns of numbers."""
+    if columns is None:
+        chosen = [i for i, kind in enumerate(table.types) if kind == NUMBER and i != ids]
+        if not chosen:
+            raise DataError(
+                f"expected at least one column of numbers, got {described(table)}; "
+                "check the separator and the decimal sign, or turn text into numbers first"
+            )
+    else:
+        asked = [columns] if isinstance(columns, str | int) else list(columns)
+        if not asked:
+            raise ValueError("expected at least one column, got an empty list; None takes all")
+        chosen = [position_of(table, column) for column in asked]
+        for i in chosen:
+            if table.types[i] not in (NUMBER, TRUTH):
+                raise DataError(
+                    f"expected numbers in column {table.names[i]!r}, got {table.types[i]}; choose "
+                    f"other columns out of {described(table)}"
+                )
+    twice = [name for name, n in Counter(table.names[i] for i in chosen).items() if n > 1]
+    if twice:
+        raise DataError(
+            f"expected different columns, got {twice[0]!r} more than once; rename it in the file, "
+            "or choose columns by position"
+        )
+    return chosen
+
+
+def position_of(table: Opened, column: str | int) -> int:
+    """Return the position of a column given by name or position."""
+    if isinstance(column, str):
+        found = [i for i, name in enumerate(table.names) if name == column]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise DataError(
+                f"expected one column {column!r}, got {len(found)}, at positions {found}; "
+                "choose by position"
+            )
+        raise DataError(
+            f"expected a column of the table, got {column!r}; there are {described(table)}"
+        )
+    try:
+        position = operator.index(column)
+    except TypeError:
+        raise TypeError(
+            f"expected columns as names or positions, got {column!r}; pass a list of str or int"
+        ) from None
+    if not 0 <= position < len(table.names):
+        raise DataError(
+            f"expected a column from 0 to {len(table.names) - 1}, got {position}; "
+            f"there are {described(table)}"
+        )
+    return position
+
+
+def described(table: Opened) -> str:
+    """Return the columns and what they hold, in words."""
+    shown = [f"{name!r} ({kind})" for name, kind in zip(table.names, table.types, strict=True)][
+        :SHOWN
+    ]
+    more = len(table.names) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")

@@ -1,0 +1,218 @@
+"""CSV and TSV, also gzipped, read by pyarrow once it is clear how."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import mmap
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from coterie.data.errors import DataError, required
+from coterie.data.limits import ALWAYS_ALLOWED, Limits
+from coterie.data.tables.faults import find_fault, line_of_nul, line_of_row
+from coterie.data.tables.filling import as_numpy, write_batches
+from coterie.data.tables.guessing import MISSING, Reading, guess
+from coterie.data.tables.opened import TRUTH, Loaded
+
+SAMPLE = 1 << 16  # bytes looked at to find out how to read the rest
+CHUNK = 1 << 20
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+class Delimited:
+    """A text of cells, one line per row."""
+
+    def __init__(
+        self,
+        path: Path,
+        limits: Limits,
+        *,
+        separator: str | None = None,
+        decimal: str | None = None,
+        header: bool | None = None,
+    ) -> None:
+        _check_options(separator, decimal)
+        self.path, self.limits = path, limits
+        with path.open("rb") as file:
+            zipped = file.read(2) == b"\x1f\x8b"
+        self.format = "csv.gz" if zipped else "csv"
+        self._text = _unzipped(path, limits) if zipped else None
+        self.reading = self._guess(separator, decimal, header)
+        self.names, self.types = self.reading.names, self.reading.types
+
+    def _open(self) -> IO[bytes]:
+        return self.path.open("rb") if self._text is None else io.BytesIO(self._text)
+
+    def _guess(self, separator: str | None, decimal: str | None, header: bool | None) -> Reading:
+        with self._open() as file:
+            start = file.read(SAMPLE)
+        if start.startswith(UTF_16):
+            raise DataError("expected text in UTF-8, got UTF-16; save it again as UTF-8")
+        if len(start) == SAMPLE:  # the last line is cut off
+            start = start[: max(start.rfind(b"\n"), start.rfind(b"\r")) + 1] or start
+        if b"\0" in start:
+            raise self._nul()
+        named_csv = ".csv" in self.path.name.lower()
+        return guess(
+            _decoded(start),
+            separator=separator,
+            decimal=decimal,
+            header=header,
+            named_csv=named_csv,
+        )
+
+    def load(self, chosen: Sequence[int], ids: int | None) -> Loaded:
+        pa = required("pyarrow", "reading tables", "tables")
+        size, quotes, lines = self._look_through()
+        try:
+            table = self._read(chosen, ids)
+        except pa.ArrowInvalid as error:
+            raise self._fault(chosen) or DataError(
+                f"expected lines of cells, but they cannot be read ({_short(error)}); "
+                "open the file in an editor and look for what differs from line to line"
+            ) from error
+        if quotes and table.num_rows + int(self.reading.header) != lines:
+            fault = self._fault(chosen)  # rows over several lines, or a quote that swallowed rows
+            if fault:
+                raise fault
+        d = len(chosen)
+        self.limits.check(
+            table.num_rows * d * 8,
+            size,
+            f"{table.num_rows:,} rows of {d} columns",
+            "choose columns",
+        )
+        X = np.empty((table.num_rows, d))
+        columns = table.select([str(i) for i in chosen])
+        write_batches(X, ([as_numpy(c) for c in b.columns] for b in columns.to_batches()))
+        if _overflows(X):
+            fault = self._fault(chosen)
+            if fault:
+                raise fault
+        return X, None if ids is None else _ids(table.column(str(ids)))
+
+    def place(self, row: int) -> str:
+        with self._open() as file:
+            return f"line {line_of_row(file, self.reading, row)}"
+
+    def _read(self, chosen: Sequence[int], ids: int | None) -> Any:
+        """Ask pyarrow for the columns that are wanted, under their positions as names."""
+        pa = required("pyarrow", "reading tables", "tables")
+        csv = required("pyarrow.csv", "reading tables", "tables")
+        wanted = [*chosen, *([] if ids is None or ids in chosen else [ids])]
+        truth = {str(i): pa.bool_() for i in chosen if self.types[i] == TRUTH}
+        source = str(self.path) if self._text is None else pa.BufferReader(self._text)
+        return csv.read_csv(
+            source,
+            read_options=csv.ReadOptions(
+                column_names=[str(i) for i in range(len(self.names))],
+                skip_rows_after_names=int(self.reading.header),
+                block_size=CHUNK,
+            ),
+            parse_options=csv.ParseOptions(
+                delimiter=self.reading.separator, newlines_in_values=self._quoted
+            ),
+            convert_options=csv.ConvertOptions(
+                include_columns=[str(i) for i in wanted],
+                column_types={**{str(i): pa.float64() for i in chosen}, **truth},
+                decimal_point=self.reading.decimal,
+                null_values=sorted(MISSING),
+            ),
+        )
+
+    def _look_through(self) -> tuple[int, bool, int]:
+        """Return size, whether cells are quoted, and the number of lines; refuse NUL.
+
+        pyarrow takes NUL and quotes without an end as they come. Quotes around names alone, in the
+        first line, do no harm, and cells without quotes are read faster.
+        """
+        with self._open() as file, _viewed(file, self._text) as view:
+            if view.find(b"\0") >= 0:
+                raise self._nul()
+            self._quoted = view.find(b'"', view.find(b"\n") + 1) >= 0
+            lines = 0
+            if self._quoted:
+                ends = np.frombuffer(view, dtype=np.uint8) == ord("\n")
+                lines = int(np.count_nonzero(ends)) + (not ends[-1])
+                del ends
+            return len(view), self._quoted, lines
+
+    def _fault(self, chosen: Sequence[int]) -> DataError | None:
+        numbers = [i for i in chosen if self.types[i] != TRUTH]
+        with self._open() as file:
+            return find_fault(file, self.reading, numbers)
+
+    def _nul(self) -> DataError:
+        with self._open() as file:
+            line = line_of_nul(file)
+        return DataError(
+            f"expected text, got a NUL character in line {line}; "
+            "the file is damaged, or not a text: export it again"
+        )
+
+
+def _check_options(separator: str | None, decimal: str | None) -> None:
+    if separator is not None and (
+        len(separator) != 1 or separator in '"\r\n' or not separator.isascii()
+    ):
+        raise ValueError(
+            f"expected a separator of one character, got {separator!r}; for tabs pass '\\t'"
+        )
+    if decimal not in (None, ".", ","):
+        raise ValueError(f"expected decimal '.' or ',', got {decimal!r}; leave it out to find it")
+    if decimal == separator == ",":
+        raise ValueError("expected a separator other than the decimal sign, got ',' for both")
+
+
+def _unzipped(path: Path, limits: Limits) -> bytes:
+    """Return what is in a gzip file, if it is not more than the limits allow."""
+    stored, parts, size = path.stat().st_size, [], 0
+    try:
+        with gzip.open(path) as file:
+            while part := file.read(CHUNK):
+                size += len(part)
+                parts.append(part)
+                if size > ALWAYS_ALLOWED:
+                    limits.check(size, stored, "a text of at least so many bytes")
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(
+            f"expected a complete gzip file, but it cannot be unpacked ({error}); "
+            "copy or download it again"
+        ) from error
+    return b"".join(parts)
+
+
+@contextmanager
+def _viewed(file: IO[bytes], text: bytes | None) -> Iterator[Any]:
+    """Give the whole text to search in, without reading a file into memory."""
+    if text is not None:
+        yield text
+        return
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
+        yield view
+
+
+def _overflows(X: Any) -> bool:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return not np.isfinite(X.sum()) and bool(np.isinf(X).any())
+
+
+def _decoded(text: bytes) -> str:
+    try:
+        return text.decode("utf-8-sig")
+    except UnicodeDecodeError:  # names of columns written by older programs
+        return text.decode("cp1252", errors="replace")
+
+
+def _ids(column: Any) -> Any:
+    return np.asarray(column.to_numpy())
+
+
+def _short(error: Exception) -> str:
+    return str(error).splitlines()[0][:200]

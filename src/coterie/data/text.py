@@ -1,0 +1,186 @@
+"""Texts as data points: how often each word occurs, weighed by how rare it is elsewhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coterie.data.dataset import Dataset, Labels, check_labels
+from coterie.data.errors import DataError
+from coterie.data.limits import MAX_EXPANSION, Limits
+
+SUFFIXES = (".txt", ".md", ".text", ".rst")
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """A collection of texts and how it became numbers.
+
+    Attributes
+    ----------
+    names : array (n,)
+        Names of the files, or numbers of the lines, from 1.
+    weights : CSR matrix (n, words)
+        TF-IDF, each row of length one.
+    vectorizer, reduction : scikit-learn's TfidfVectorizer, and TruncatedSVD or None
+    """
+
+    names: NDArray[Any]
+    weights: Any
+    vectorizer: Any
+    reduction: Any = None
+
+    def ids(self) -> dict[str, NDArray[Any]]:
+        """Return the name of every document."""
+        return {"document": self.names}
+
+    def put_back(self, labels: Labels) -> dict[int, list[Any]]:
+        """Return the names of the documents of each cluster."""
+        return {int(c): self.names[labels == c].tolist() for c in np.unique(labels)}
+
+    def rows(self, texts: Sequence[str]) -> Any:
+        """Return new texts as rows that a model of this collection can label."""
+        weights = self.vectorizer.transform(texts)
+        return weights if self.reduction is None else _unit(self.reduction.transform(weights))
+
+    def top_words(self, labels: ArrayLike, n_words: int = 10) -> dict[int, list[str]]:
+        """Return the words with the largest mean weight in each cluster, the largest first."""
+        checked = check_labels(labels, len(self.names))
+        words = self.vectorizer.get_feature_names_out()
+        top: dict[int, list[str]] = {}
+        for cluster in np.unique(checked):
+            mean = np.asarray(self.weights[checked == cluster].mean(axis=0)).ravel()
+            order = np.argsort(-mean, kind="stable")[:n_words]
+            top[int(cluster)] = [str(words[i]) for i in order if mean[i] > 0.0]
+        return top
+
+
+def read_texts(
+    path: str | os.PathLike[str],
+    *,
+    components: int | None = None,
+    stop_words: str | list[str] | None = None,
+    min_df: int | float = 1,
+    max_df: int | float = 1.0,
+    ngrams: int = 1,
+    max_memory: int | str | None = None,
+    max_expansion: float = MAX_EXPANSION,
+) -> Dataset:
+    """Read a folder of text files, or a file with one text per line, as TF-IDF rows.
+
+    Parameters
+    ----------
+    path : path
+        A folder is searched for .txt, .md, .text and .rst files, its folders too. Of a file, lines
+        that are empty are left out.
+    components : int or None
+        None: sparse rows, one column per word. Otherwise rows are reduced to so many columns by a
+        singular value decomposition, and scaled to length one again.
+    stop_words, min_df, max_df
+        Which words are left out, as in scikit-learn's TfidfVectorizer.
+    ngrams : int, default=1
+        Up to so many words in a row count as a word too.
+    max_memory, max_expansion
+        As for `read_table`; here they limit what is read, and the rows.
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    where = Path(path)
+    limits = Limits.of(max_memory, max_expansion)
+    try:
+        names, texts, stored = _folder(where, limits) if where.is_dir() else _lines(where, limits)
+        vectorizer = TfidfVectorizer(
+            stop_words=stop_words, min_df=min_df, max_df=max_df, ngram_range=(1, ngrams)
+        )
+        try:
+            weights = vectorizer.fit_transform(texts).tocsr()
+        except ValueError as error:
+            raise DataError(
+                f"expected some words, but none are left ({error}); "
+                "check stop_words, min_df and max_df"
+            ) from error
+        columns = tuple(map(str, vectorizer.get_feature_names_out()))
+        X, reduction = weights, None
+        if components is not None:
+            limits.check(8 * len(texts) * components, stored, "reduced rows", "fewer components")
+            X, reduction = _reduced(weights, components)
+            columns = tuple(f"component_{i}" for i in range(components))
+    except DataError as error:
+        raise DataError(f"{where}: {error}") from error.__cause__
+    provenance = {
+        "source": str(where),
+        "documents": len(texts),
+        "words": weights.shape[1],
+        "components": components,
+        "ngrams": ngrams,
+    }
+    origin = Texts(names, weights, vectorizer, reduction)
+    return Dataset(X, columns, "text", str(where), origin, provenance)
+
+
+def _folder(folder: Path, limits: Limits) -> tuple[NDArray[Any], list[str], int]:
+    files = sorted(p for p in folder.rglob("*") if p.suffix.lower() in SUFFIXES and p.is_file())
+    if not files:
+        raise DataError(
+            f"expected text files ({', '.join(SUFFIXES)}) in the folder, got none; "
+            "check the path, or give a file with one text per line"
+        )
+    stored = sum(file.stat().st_size for file in files)
+    limits.check(4 * stored, stored, f"{len(files):,} texts", "take fewer files")
+    texts = [_decoded(file.read_bytes(), f" in {file.name}") for file in files]
+    names = np.array([file.relative_to(folder).as_posix() for file in files], dtype=object)
+    return names, texts, stored
+
+
+def _lines(path: Path, limits: Limits) -> tuple[NDArray[Any], list[str], int]:
+    stored = path.stat().st_size
+    limits.check(4 * stored, stored, "a text", "cut it into pieces")
+    lines = _decoded(path.read_bytes(), "").splitlines()
+    kept = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    if not kept:
+        raise DataError("expected one text per line, got no line with a word; check the file")
+    return np.array([number for number, _ in kept]), [line for _, line in kept], stored
+
+
+def _decoded(raw: bytes, where: str) -> str:
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise DataError(
+            f"expected text in UTF-8, got the byte {raw[error.start]:#04x} in line {line}{where}; "
+            "save it again as UTF-8, for example with: iconv -f latin1 -t utf8"
+        ) from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise DataError(
+            f"expected text, got a NUL character in line {line}{where}; "
+            "the file is not a text, or damaged"
+        )
+    return text
+
+
+def _reduced(weights: Any, components: int) -> tuple[Any, Any]:
+    from sklearn.decomposition import TruncatedSVD
+
+    most = min(weights.shape) - 1
+    if not 1 <= components <= most:
+        raise DataError(
+            f"expected components from 1 to {most} for {weights.shape[0]} texts and "
+            f"{weights.shape[1]} words, got {components}; 100 suits large collections"
+        )
+    svd = TruncatedSVD(components, algorithm="arpack", random_state=0)
+    return _unit(svd.fit_transform(weights)), svd
+
+
+def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scale rows to length one; rows of zeros stay."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit: NDArray[np.float64] = np.ascontiguousarray(rows / np.where(lengths > 0.0, lengths, 1.0))
+    return unit

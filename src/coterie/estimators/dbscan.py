@@ -1,0 +1,374 @@
+"""DBSCAN: the estimator people use. It checks, asks the drivers, and keeps what they found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.metrics.pairwise import _VALID_METRICS
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from coterie.algorithms.waves import waves
+from coterie.estimators import density_ways as ways
+from coterie.estimators.budget import allowed_memory, refuse_beyond
+from coterie.estimators.metrics import Metric, check_distances
+from coterie.estimators.nearby import completed
+from coterie.estimators.problem import look_at
+from coterie.estimators.progress import fitting
+from coterie.estimators.validation import check_rows, check_weights, effective_threads
+
+Labels = NDArray[np.int64]
+WORK_PER_VALUE = 32  # products for each value of X, about: decides how many threads are worth it
+
+
+@dataclass(frozen=True)
+class DensityEvent:
+    """A step of a fit has ended, as told to ``callback``."""
+
+    step: str  # "check", "index", "count", "connect", "label" or "trace"
+    seconds: float  # since the fit began
+
+
+class DBSCAN(
+    ClusterMixin,  # type: ignore[misc]  # scikit-learn has no types
+    BaseEstimator,  # type: ignore[misc]
+):
+    """Clusters of any shape where points are dense, and outliers between them: DBSCAN, exact, in
+    linear memory, and the same for any number of threads.
+
+    A drop-in for :class:`sklearn.cluster.DBSCAN`: parameters, methods and attributes of the same
+    name mean the same, and the labels are those of its ``algorithm="kd_tree"``.
+
+    Parameters
+    ----------
+    eps : float, default=0.5
+        Two points are nearby if their distance is at most `eps`.
+    min_samples : int, default=5
+        A point with at least this many points nearby, itself included, is a core point. With
+        weights: with at least this much weight nearby.
+    metric : str or callable, default="euclidean"
+        "euclidean" (also "l2"), "manhattan" ("l1", "cityblock"), "chebyshev", "minkowski" with `p`
+        of at least 1, "cosine" and "haversine" have native kernels. Any other metric of
+        :func:`sklearn.metrics.pairwise_distances`, and a callable ``metric(x, y)``, are asked
+        for all pairs, some rows at a time. With "precomputed" X is a square matrix of distances,
+        or a sparse graph of them in which what is not stored is far.
+    metric_params : dict or None, default=None
+        Further arguments of the metric.
+    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
+        For compatibility: the way is chosen by itself, and the answer is the same.
+    leaf_size : int, default=30
+        For compatibility.
+    p : float or None, default=None
+        The power of "minkowski"; None is 2.
+    n_jobs : int or None, default=None
+        Threads. None: as many as scikit-learn's OpenMP code would use, which follows the CPU
+        affinity, ``OMP_NUM_THREADS`` and threadpoolctl; -1: all CPUs of the affinity, -2: all but
+        one. Small data use fewer.
+    count_neighbors : bool, default=False
+        Whether to count the points nearby each point to the end, in ``n_neighbors_``. Otherwise
+        counting stops at `min_samples`, which saves time.
+    trace : bool, default=False
+        Whether to find out how clusters grew, in ``trace_``. Takes longer.
+    memory_budget : float or None, default=None
+        Bytes that a fit may take beyond X. None: what the system has available. A fit that would
+        need more raises MemoryError before it begins.
+    callback : callable or None, default=None
+        Called with a :class:`DensityEvent` after each step of a fit.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,), int64
+        The cluster of each row, -1 for noise. Clusters are numbered by their smallest core point,
+        and a border point belongs to the lowest-numbered cluster that reaches it.
+    core_sample_indices_ : ndarray of shape (n_core_samples,)
+        Which rows are core points.
+    components_ : ndarray or CSR array of shape (n_core_samples, n_features)
+        A copy of the core points.
+    kind_ : ndarray of shape (n_samples,), uint8
+        0 for noise, 1 for border, 2 for core; ``DBSCAN.KINDS`` has the words.
+    n_clusters_ : int
+        Number of clusters.
+    n_neighbors_ : ndarray of shape (n_samples,), int64
+        With ``count_neighbors=True``: how many points are nearby, the point itself included.
+    trace_ : tuple of Wave
+        With ``trace=True``: rows (``.rows``, with ``.labels``) that were reached together. All
+        clusters begin with their first core point in the first wave, and grow by one step of at
+        most `eps` per wave.
+    index_ : str
+        Who told which points are nearby.
+    n_features_in_ : int
+        Columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if X had names that are all strings.
+
+    Notes
+    -----
+    Distances are decided as if in float64, column after column, whatever the dtype of X: a squared
+    Euclidean distance is compared with ``eps * eps``. Weights are added exactly. So the labels
+    depend on the rows and the parameters, and not on threads, on the index or on the layout of X.
+
+    For ``metric="cosine"`` a row of zeros is at distance one from every other row, as in
+    scikit-learn: it is noise unless it is a core point by itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import DBSCAN
+    >>> X = np.array([[1, 2], [2, 2], [2, 3], [8, 7], [8, 8], [25, 80]])
+    >>> model = DBSCAN(eps=3, min_samples=2).fit(X)
+    >>> model.labels_
+    array([ 0,  0,  0,  1,  1, -1])
+    >>> model.predict([[7, 6], [0, 40]])
+    array([ 1, -1])
+    """
+
+    KINDS: ClassVar[tuple[str, ...]] = ("noise", "border", "core")
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "eps": [Interval(Real, 0, None, closed="neither")],
+        "min_samples": [Interval(Integral, 1, None, closed="left")],
+        "metric": [StrOptions(set(_VALID_METRICS) | {"precomputed"}), callable],
+        "metric_params": [dict, None],
+        "algorithm": [StrOptions({"auto", "ball_tree", "kd_tree", "brute"})],
+        "leaf_size": [Interval(Integral, 1, None, closed="left")],
+        "p": [Interval(Real, 0, None, closed="both"), None],
+        "n_jobs": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Integral, None, -1, closed="right"),
+            None,
+        ],
+        "count_neighbors": ["boolean"],
+        "trace": ["boolean"],
+        "memory_budget": [Interval(Real, 0, None, closed="neither"), None],
+        "callback": [callable, None],
+    }
+
+    def __init__(
+        self,
+        eps: float = 0.5,
+        *,
+        min_samples: int = 5,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float | None = None,
+        n_jobs: int | None = None,
+        count_neighbors: bool = False,
+        trace: bool = False,
+        memory_budget: float | None = None,
+        callback: Callable[[DensityEvent], object] | None = None,
+    ) -> None:
+        self.eps = eps
+        self.min_samples = min_samples
+        self.metric = metric
+        self.metric_params = metric_params
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.n_jobs = n_jobs
+        self.count_neighbors = count_neighbors
+        self.trace = trace
+        self.memory_budget = memory_budget
+        self.callback = callback
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags
+
+    @fitting
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DBSCAN:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+            Rows to cluster, or distances for ``metric="precomputed"``. float32 and float64 in C
+            order are used where they lie.
+        y : Ignored
+            For scikit-learn's pipelines.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows, of any sign. A row of weight 3 counts as three points nearby; one
+            of weight `min_samples` is a core point by itself; a negative weight can keep its
+            neighbours from being core points.
+
+        Returns
+        -------
+        self : DBSCAN
+        """
+        tell = self._teller()
+        X, metric = self._checked(X, reset=True)
+        weights = check_weights(sample_weight, X.shape[0], signed=True)
+        tell("check")
+        found = self._find(X, metric, weights, tell)
+        self._adopt(X, metric, found)
+        if self.trace:
+            tell("trace")
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Labels:
+        """Fit, and return the labels: ``fit(X).labels_``.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,), int64
+        """
+        labels: Labels = self.fit(X, sample_weight=sample_weight).labels_
+        return labels
+
+    def predict(self, X: Any) -> Labels:
+        """The lowest-numbered cluster with a core point at most `eps` away; -1 if there is none.
+
+        This is the rule by which border points join, so ``predict`` of the rows of the fit gives
+        ``labels_``.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features) or (n_samples, n_fitted)
+            For ``metric="precomputed"``: distances to the points of the fit.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,), int64
+        """
+        check_is_fitted(self)
+        X, metric = self._checked(X, reset=False)
+        labels: Labels = self.labels_[self.core_sample_indices_]
+        if not len(labels):
+            return np.full(X.shape[0], -1, dtype=np.int64)
+        if metric.name == "precomputed":
+            if sparse.issparse(X):
+                return ways.reach_graph(X, self.core_sample_indices_, labels, self.eps)
+            return ways.reach_supplied(X, self.core_sample_indices_, labels, metric, self.eps)
+        allowed = allowed_memory(self.memory_budget)
+        return ways.reach_rows(
+            X, self.components_, labels, metric, self.eps, allowed, self._threads(X)
+        )
+
+    # Inside
+
+    def _checked(self, X: Any, *, reset: bool) -> tuple[Any, Metric]:
+        metric = Metric.of(self.metric, self.p, self.metric_params)
+        X = check_rows(self, X, reset=reset)
+        metric.check(X)
+        look_at(
+            X,
+            directions=False,
+            n_threads=self._threads(X),
+            names=getattr(self, "feature_names_in_", None),
+        )
+        if metric.name == "precomputed":
+            check_distances(X, square=reset)
+        elif not metric.native:
+            given = metric.parameters if reset else self._metric_params
+            metric = Metric(metric.name, metric.p, completed(metric.name, given, X))
+        return X, metric
+
+    def _find(
+        self, X: Any, metric: Metric, weights: Any, step: Callable[[str], object]
+    ) -> ways.Found:
+        allowed = allowed_memory(self.memory_budget)
+        ask = ways.Question(
+            eps=float(self.eps),
+            min_samples=int(self.min_samples),
+            weights=weights,
+            counts=bool(self.count_neighbors),
+            trace=bool(self.trace),
+            n_threads=self._threads(X),
+            step=step,
+        )
+        if ways.goes_native(X, metric, allowed):
+            refuse_beyond(allowed, ways.native_bytes(X), self.memory_budget, REMEDY)
+            return ways.find_native(X, metric, ask)
+        nearby, name = ways.supplied(X, metric, ask.eps)
+        return ways.find_grown(nearby, name, allowed / 4, ask)
+
+    def _adopt(self, X: Any, metric: Metric, found: ways.Found) -> None:
+        cores = np.flatnonzero(found.core)
+        self.labels_ = found.labels.astype(np.int64, copy=False)
+        self.core_sample_indices_ = cores
+        # take: NumPy is several times slower with X[cores].
+        self.components_ = X[cores] if sparse.issparse(X) else X.take(cores, axis=0)
+        self.kind_ = (found.labels >= 0).astype(np.uint8) + found.core
+        self.n_clusters_ = found.n_clusters
+        self.index_ = found.index
+        self._metric_params = metric.parameters
+        for name in ("n_neighbors_", "trace_"):
+            self.__dict__.pop(name, None)
+        if self.count_neighbors:
+            self.n_neighbors_ = found.counts
+        if found.depths is not None:
+            self.trace_ = waves(self.labels_, found.depths)
+
+    def _threads(self, X: Any) -> int:
+        size = X.nnz if sparse.issparse(X) else X.size
+        return effective_threads(self.n_jobs, WORK_PER_VALUE * size)
+
+    def _teller(self) -> Callable[[str], None]:
+        began = time.perf_counter()
+
+        def tell(step: str) -> None:
+            if self.callback is not None:
+                self.callback(DensityEvent(step, time.perf_counter() - began))
+
+        return tell
+
+
+REMEDY = "Give float32 rows, fewer rows, fewer columns, or a larger memory_budget."
+
+
+def dbscan(
+    X: Any,
+    eps: float = 0.5,
+    *,
+    min_samples: int = 5,
+    metric: Any = "minkowski",
+    metric_params: dict[str, Any] | None = None,
+    algorithm: str = "auto",
+    leaf_size: int = 30,
+    p: float | None = 2,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+) -> tuple[NDArray[np.intp], Labels]:
+    """Core points and labels in one call, with the signature of scikit-learn's function.
+
+    Parameters
+    ----------
+    X, sample_weight
+        As for :meth:`DBSCAN.fit`.
+    eps, min_samples, metric, metric_params, algorithm, leaf_size, p, n_jobs
+        As for :class:`DBSCAN`.
+
+    Returns
+    -------
+    core_samples : ndarray of shape (n_core_samples,)
+        Which rows are core points.
+    labels : ndarray of shape (n_samples,), int64
+        The cluster of each row, -1 for noise.
+    """
+    model = DBSCAN(
+        eps,
+        min_samples=min_samples,
+        metric=metric,
+        metric_params=metric_params,
+        algorithm=algorithm,
+        leaf_size=leaf_size,
+        p=p,
+        n_jobs=n_jobs,
+    ).fit(X, sample_weight=sample_weight)
+    return model.core_sample_indices_, model.labels_

@@ -1,0 +1,162 @@
+"""Which way an input goes: native kernels, or neighbourhoods some rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from coterie.algorithms.density import density
+from coterie.algorithms.growth import Nearby, grow, portions
+from coterie.algorithms.waves import depths_of
+from coterie.estimators.directions import unit_rows
+from coterie.estimators.metrics import SPARSE_METRICS, Metric
+from coterie.estimators.nearby import (
+    Compared,
+    Flags,
+    Graph,
+    by_function,
+    by_matrix,
+    pairwise,
+    rows_at_once,
+    sparse_pairs,
+)
+from coterie.kernels import _native
+from coterie.kernels.block import Block
+from coterie.kernels.neighbourhoods import reach
+
+Labels = NDArray[np.int64]
+NOISE = -1
+FAR = np.iinfo(np.int64).max
+PER_ROW = 60  # bytes that the kernels take for each row beyond copies of it
+
+
+@dataclass(frozen=True)
+class Found:
+    """Clusters, whoever found them."""
+
+    labels: Labels
+    core: NDArray[np.bool_]
+    n_clusters: int
+    counts: Labels | None
+    index: str
+    depths: NDArray[np.intp] | None
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of the rows."""
+
+    eps: float
+    min_samples: int
+    weights: NDArray[np.float64] | None
+    counts: bool
+    trace: bool
+    n_threads: int
+    step: Callable[[str], object]
+
+
+def native_bytes(X: Any) -> float:
+    """Peak memory of the kernels beyond X: two copies at most, and some numbers a row."""
+    n, d = X.shape
+    copies = 3 if sparse.issparse(X) else 2
+    return float(n * (copies * d * X.dtype.itemsize + PER_ROW))
+
+
+def goes_native(X: Any, metric: Metric, allowed: float) -> bool:
+    """Sparse rows go as dense ones if that takes little of the room, or if it is the only way."""
+    if not metric.native or not sparse.issparse(X):
+        return metric.native
+    return metric.name not in SPARSE_METRICS or native_bytes(X) <= allowed / 4
+
+
+def find_native(X: Any, metric: Metric, ask: Question) -> Found:
+    X = dense(X)
+    block = Block.over(X, ask.weights, _native.Team(ask.n_threads))
+    measure = metric.measure(ask.eps)
+    run = density(block, measure, ask.min_samples, counts=ask.counts, step=ask.step)
+    depths = depths_of(X, run, measure, ask.n_threads) if ask.trace else None
+    return Found(run.labels, run.core, run.n_clusters, run.counts, run.index, depths)
+
+
+def find_grown(nearby: Nearby, name: str, room: float, ask: Question) -> Found:
+    run = grow(nearby, ask.min_samples, ask.weights, room=room, step=ask.step)
+    depths = run.depths if ask.trace else None
+    return Found(run.labels, run.core, run.n_clusters, run.counts, name, depths)
+
+
+def supplied(X: Any, metric: Metric, eps: float) -> tuple[Nearby, str]:
+    """Neighbourhoods of rows that no kernel takes, and a name for the way."""
+    if metric.name == "precomputed":
+        if sparse.issparse(X):
+            return Graph.within(X, eps), "graph"
+        return by_matrix(X, eps), "matrix"
+    if sparse.issparse(X):
+        rows = comparable(X, metric)
+        near = sparse_pairs(rows, eps, metric.name)
+        return Compared(X.shape[0], lambda some: near(rows[some])), "sparse"
+    return by_function(X, eps, metric.name, metric.parameters), "pairwise"
+
+
+def comparable(X: Any, metric: Metric) -> Any:
+    """Sparse rows as float64, of length one for cosine distance."""
+    return unit_rows(X, zeros=True) if metric.name == "cosine" else X.astype(np.float64)
+
+
+def reach_rows(
+    X: Any, cores: Any, labels: Labels, metric: Metric, eps: float, allowed: float, n_threads: int
+) -> Labels:
+    """The lowest-numbered cluster with one of these core points nearby each row of X, or -1."""
+    if not all(goes_native(rows, metric, allowed) for rows in (X, cores)):
+        return reach_supplied(X, cores, labels, metric, eps)
+    dtype = np.result_type(X.dtype, cores.dtype)
+    team = _native.Team(n_threads)
+    blocks = [
+        Block.over(np.ascontiguousarray(dense(rows), dtype=dtype), None, team)
+        for rows in (cores, X)
+    ]
+    return reach(blocks[0], labels, blocks[1], metric.measure(eps))
+
+
+def dense(X: Any) -> NDArray[Any]:
+    rows: NDArray[Any] = X.toarray() if sparse.issparse(X) else X
+    return rows
+
+
+def reach_supplied(X: Any, cores: Any, labels: Labels, metric: Metric, eps: float) -> Labels:
+    """cores : rows, or for a matrix of distances the places of the core points."""
+    near: Callable[[Any], Flags]
+    if metric.name == "precomputed":
+        near = partial(_near_in_matrix, columns=cores, eps=eps)
+    elif metric.native:  # too large to be dense
+        X, cores = (comparable(sparse.csr_array(rows), metric) for rows in (X, cores))
+        near = sparse_pairs(cores, eps, metric.name)
+    else:
+        near = pairwise(cores, eps, metric.name, metric.parameters)
+    found = np.full(X.shape[0], NOISE, dtype=np.int64)
+    for rows in portions(np.arange(X.shape[0]), rows_at_once(len(labels))):
+        flags = near(X[rows])
+        lowest = np.where(flags, labels, FAR).min(axis=1)
+        found[rows] = np.where(flags.any(axis=1), lowest, NOISE)
+    return found
+
+
+def reach_graph(D: Any, cores: NDArray[np.intp], labels: Labels, eps: float) -> Labels:
+    """Rows of a sparse graph: stored distances to the points of the fit, others are far."""
+    of_column = np.full(D.shape[1], FAR)
+    of_column[cores] = labels
+    row_of = np.repeat(np.arange(D.shape[0]), np.diff(D.indptr))
+    near = D.data <= eps
+    lowest = np.full(D.shape[0], FAR)
+    np.minimum.at(lowest, row_of[near], of_column[D.indices[near]])
+    return np.where(lowest == FAR, NOISE, lowest)
+
+
+def _near_in_matrix(D: NDArray[Any], columns: NDArray[np.intp], eps: float) -> Flags:
+    flags: Flags = D[:, columns] <= eps
+    return flags

@@ -1,0 +1,94 @@
+"""Distances by the names that scikit-learn gives them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from coterie.kernels.neighbourhoods import METRICS, Measure
+
+ALIASES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
+NAMED_POWERS = {1.0: "manhattan", 2.0: "euclidean", math.inf: "chebyshev"}
+SPARSE_METRICS = ("euclidean", "manhattan", "cosine")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How far rows are apart, with its parameters."""
+
+    name: Any  # a string or a callable
+    p: float = 2.0
+    parameters: dict[str, Any] = field(default_factory=dict)  # for scikit-learn's function
+
+    @classmethod
+    def of(cls, metric: Any, p: float | None, parameters: dict[str, Any] | None) -> Metric:
+        """As the parameters of an estimator give it; p matters to "minkowski" only."""
+        given = dict(parameters or {})
+        name = ALIASES.get(metric, metric) if isinstance(metric, str) else metric
+        if name != "minkowski":
+            if given and name in METRICS:
+                raise ValueError(
+                    f"metric_params={given!r}: metric={metric!r} has no parameters. Leave "
+                    "metric_params out, or choose the metric that they belong to."
+                )
+            return cls(name, parameters=given)
+        power = given.pop("p", p)
+        power = 2.0 if power is None else float(power)
+        if not power > 0:
+            raise ValueError(f"p={power:g}: expected a power above zero for metric='minkowski'.")
+        if given.get("w") is None:
+            given.pop("w", None)
+            name = NAMED_POWERS.get(power, name)
+        return cls(name, power, {**given, "p": power} if name == "minkowski" else given)
+
+    @property
+    def native(self) -> bool:
+        """Whether a kernel knows it. Below one a power is no metric: no index can use it."""
+        if self.name == "minkowski":
+            return self.p >= 1 and self.parameters.keys() <= {"p"}
+        return self.name in METRICS
+
+    def measure(self, eps: float) -> Measure:
+        return Measure(float(eps), self.name, self.p)
+
+    def check(self, X: Any) -> None:
+        """Refuse rows that this metric cannot compare."""
+        if self.name == "haversine" and X.shape[1] != 2:
+            raise ValueError(
+                f"X has {X.shape[1]} columns: metric='haversine' expects two, latitude and "
+                "longitude in radians (np.radians converts degrees)."
+            )
+        if sparse.issparse(X) and not self.native and self.name != "precomputed":
+            raise TypeError(
+                f"X is sparse: metric={self.name!r} compares dense rows. Use X.toarray(), or a "
+                f"metric for sparse rows: {', '.join(SPARSE_METRICS)}."
+            )
+
+
+def check_distances(D: Any, *, square: bool) -> None:
+    """Refuse what cannot be a matrix of distances, or a graph of them."""
+    if square and D.shape[0] != D.shape[1]:
+        raise ValueError(
+            f"X has shape {D.shape}: metric='precomputed' expects a square matrix of the distances "
+            "between all rows, or a sparse graph of them."
+        )
+    values = D.data if sparse.issparse(D) else D
+    lowest = float(values.min()) if values.size else 0.0
+    if lowest < 0:
+        row, column = _first_negative(D)
+        raise ValueError(
+            f"Negative values in data passed to metric='precomputed': the smallest is {lowest:g}, "
+            f"the first at row {row}, column {column}. Expected distances, zero or more."
+        )
+
+
+def _first_negative(D: Any) -> tuple[int, int]:
+    if sparse.issparse(D):
+        place = int(np.argmax(D.data < 0))
+        return int(np.searchsorted(D.indptr, place, side="right")) - 1, int(D.indices[place])
+    row, column = np.unravel_index(int(np.argmax(D < 0)), D.shape)
+    return int(row), int(column)

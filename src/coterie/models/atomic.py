@@ -1,0 +1,52 @@
+"""Files written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+
+def write_whole(path: Path, parts: Iterable[bytes]) -> None:
+    """Write a file beside its place, make sure that it is on the disk, then rename it.
+
+    A crash, a full disk or a kill at any moment leaves the old file or the new one. Only a kill
+    leaves more: the unfinished file, whose name begins with a dot and ends in ".part".
+    """
+    place = Path(os.path.realpath(path))  # a link stays a link
+    handle, name = tempfile.mkstemp(prefix=f".{place.name}.", suffix=".part", dir=place.parent)
+    unfinished = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            for part in parts:
+                file.write(part)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.chmod(_mode(place))
+        os.replace(unfinished, place)
+    except BaseException:
+        with suppress(OSError):
+            unfinished.unlink()
+        raise
+    _sync_folder(place.parent)
+
+
+def _mode(place: Path) -> int:
+    """Return the permissions of the file that is replaced, or those a new file would get."""
+    with suppress(OSError):
+        return place.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last; where folders cannot be synced, the system sees to it."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

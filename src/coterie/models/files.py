@@ -1,0 +1,208 @@
+"""save and load."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from coterie.data.scaling import KINDS, Scaling
+from coterie.models.atomic import write_whole
+from coterie.models.container import ModelError, damaged, pack, read_arrays, read_header
+from coterie.models.kinds import Array, Names, Parameter, Shelf
+from coterie.models.model import Model
+from coterie.models.schemas import SCHEMAS, Schema
+
+FORMAT = 1
+ENTRIES = {"format", "estimator", "parameters", "attributes", "scaling", "columns",
+           "provenance", "bare", "written_by", "created", "arrays"}  # fmt: skip
+SCALE = Array("f8", ("d",))
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Save a fitted estimator, or a `Model`, as one file, without pickle.
+
+    The file is written whole or not at all: an old file of that name stays until the new one is
+    on the disk. What was only for the fit (``callback``, ``trace_``) is left out.
+    """
+    wrapped = model if isinstance(model, Model) else Model(model)
+    shelf = Shelf()
+    header = {
+        "format": FORMAT,
+        **_stored_estimator(wrapped.estimator, shelf),
+        "scaling": _stored_scaling(wrapped.scaling, shelf),
+        "columns": [str(name) for name in wrapped.columns],
+        "provenance": _plain(dict(wrapped.provenance)),
+        "bare": wrapped is not model,
+        "written_by": f"coterie {version('coterie')}",
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    write_whole(Path(path), pack(header, shelf.arrays))
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Return what was saved: a fitted estimator, or a `Model`.
+
+    Nothing in the file is imported, evaluated or unpickled. Every value is checked, and a file
+    that differs by one byte from what was saved is an error.
+    """
+    where = Path(path)
+    try:
+        with where.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            header = _known(read_header(file, size))
+            shelf = Shelf(read_arrays(file, header, size))
+        estimator = _loaded_estimator(header, shelf)
+        scaling = _loaded_scaling(header["scaling"], shelf)
+        columns = _loaded_columns(header["columns"], shelf)
+        if shelf.arrays:
+            damaged(f"nothing needs its array {next(iter(shelf.arrays))!r}")
+        if not isinstance(header["provenance"], dict):
+            damaged("its provenance is not an object")
+    except ModelError as error:
+        raise ModelError(f"{where}: {error}") from error.__cause__
+    if header["bare"]:
+        return estimator
+    return Model(estimator, scaling, columns, header["provenance"])
+
+
+def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what a file says about its model, without loading the arrays."""
+    where = Path(path)
+    try:
+        with where.open("rb") as file:
+            header = _known(read_header(file, os.fstat(file.fileno()).st_size))
+    except ModelError as error:
+        raise ModelError(f"{where}: {error}") from error.__cause__
+    return header
+
+
+def _known(header: dict[str, Any]) -> dict[str, Any]:
+    """Return a header of this format with an estimator of this version."""
+    found = header.get("format")
+    if found != FORMAT:
+        raise ModelError(
+            f"expected format {FORMAT}, got {found!r}, written by {header.get('written_by')!r}; "
+            "a newer Coterie may read it: pip install --upgrade coterie"
+        )
+    if set(header) != ENTRIES:
+        damaged(f"its header should have the entries {', '.join(sorted(ENTRIES))}")
+    if header["estimator"] not in SCHEMAS:
+        raise ModelError(
+            f"expected one of {', '.join(SCHEMAS)}, got a model of {str(header['estimator'])!r}, "
+            f"written by {header['written_by']!r}; a newer Coterie may read it: "
+            "pip install --upgrade coterie"
+        )
+    return header
+
+
+def _stored_estimator(estimator: Any, shelf: Shelf) -> dict[str, Any]:
+    schema = next((s for s in SCHEMAS.values() if type(estimator) is s.estimator), None)
+    if schema is None:
+        raise ModelError(
+            f"expected a fitted estimator of coterie or a Model, got {type(estimator).__name__}; "
+            "for pipelines and other estimators use skops or pickle"
+        )
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError as error:
+        raise ModelError(
+            f"expected a fitted {type(estimator).__name__}, got one that was not fitted; "
+            "call fit first"
+        ) from error
+    parameters = {
+        name: Parameter().store(value, f"parameters/{name}", shelf)
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in schema.passing
+    }
+    attributes = {
+        name: kind.store(getattr(estimator, name), name, shelf)
+        for name, kind in schema.attributes.items()
+        if name not in schema.optional or hasattr(estimator, name)
+    }
+    return {"estimator": schema.name, "parameters": parameters, "attributes": attributes}
+
+
+def _loaded_estimator(header: dict[str, Any], shelf: Shelf) -> Any:
+    schema = SCHEMAS[header["estimator"]]
+    estimator = _with_parameters(schema, header["parameters"], shelf)
+    stored = header["attributes"]
+    needed = set(schema.attributes) - schema.optional
+    if not isinstance(stored, dict) or not needed <= set(stored) <= set(schema.attributes):
+        damaged(f"its attributes are not those of {schema.name}")
+    for name, kind in schema.attributes.items():
+        if name in stored:
+            setattr(estimator, name, kind.load(stored[name], name, shelf))
+    if estimator.n_features_in_ != shelf.sizes["d"]:
+        damaged("the number of columns does not fit the rest")
+    return estimator
+
+
+def _with_parameters(schema: Schema, stored: Any, shelf: Shelf) -> Any:
+    """Return the estimator with its parameters; a later version may know more of them."""
+    known = set(schema.estimator().get_params(deep=False)) - schema.passing
+    if not isinstance(stored, dict) or not set(stored) <= known:
+        damaged(f"its parameters are not those of {schema.name}")
+    values = {
+        name: Parameter().load(value, f"parameters/{name}", shelf) for name, value in stored.items()
+    }
+    estimator = schema.estimator(**values)
+    try:
+        estimator._validate_params()
+    except ValueError as error:
+        damaged(f"a parameter is not legal ({error})")
+    return estimator
+
+
+def _stored_scaling(scaling: Scaling | None, shelf: Shelf) -> Any:
+    if scaling is None:
+        return None
+    return {
+        "kind": scaling.kind,
+        "centre": SCALE.store(scaling.centre, "scaling/centre", shelf),
+        "spread": SCALE.store(scaling.spread, "scaling/spread", shelf),
+    }
+
+
+def _loaded_scaling(stored: Any, shelf: Shelf) -> Scaling | None:
+    if stored is None:
+        return None
+    if not isinstance(stored, dict) or set(stored) != {"kind", "centre", "spread"}:
+        damaged("its scaling has no kind, centre and spread")
+    if stored["kind"] not in KINDS:
+        damaged(f"its scaling is of the unknown kind {stored['kind']!r}")
+    centre = SCALE.load(stored["centre"], "scaling/centre", shelf)
+    spread = SCALE.load(stored["spread"], "scaling/spread", shelf)
+    if not (spread > 0.0).all():
+        damaged("its scaling has a spread of zero or less")
+    return Scaling(stored["kind"], centre, spread)
+
+
+def _loaded_columns(stored: Any, shelf: Shelf) -> tuple[str, ...]:
+    if stored == []:
+        return ()
+    return tuple(Names("d").load(stored, "columns", shelf))
+
+
+def _plain(value: dict[str, Any]) -> Any:
+    """Return provenance as JSON would give it back."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False, default=_item))
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            f"expected provenance of numbers, words, lists and mappings, got {error}; "
+            "leave the rest out"
+        ) from error
+
+
+def _item(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"a {type(value).__name__}")

@@ -1,0 +1,162 @@
+"""Parquet, Arrow and JSON lines: the numbers of pyarrow, in one C-ordered array."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from coterie.data import DataError, read_table
+from data.files import table, written
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+feather = pytest.importorskip("pyarrow.feather")
+
+WRITERS = {"parquet": parquet.write_table, "arrow": feather.write_feather}
+
+
+@pytest.fixture(params=WRITERS)
+def write(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    def to_file(columns: Any, **options: Any) -> Path:
+        path = tmp_path / f"t.{request.param}"
+        WRITERS[request.param](columns, str(path), **options)
+        return path
+
+    return to_file
+
+
+def test_floats_become_one_c_ordered_array(write: Any) -> None:
+    columns = table(200_000, 3)
+    data = read_table(write(columns))
+    np.testing.assert_array_equal(data.X, np.column_stack([c.to_numpy() for c in columns.columns]))
+    assert data.X.dtype == np.float64
+    assert data.X.flags.c_contiguous
+    assert data.columns == ("a", "b", "c")
+    assert data.provenance["rows"] == 200_000
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        (np.arange(5, dtype=np.float32), "float32"),
+        (np.arange(5, dtype=np.float16), "float32"),
+        (np.arange(5, dtype=np.int8), "float64"),
+        (np.arange(5, dtype=np.uint64), "float64"),
+        (pa.array([1, 2, 3, 4, 5]).cast(pa.decimal128(25, 2)), "float64"),
+    ],
+    ids=["float32", "float16", "int8", "uint64", "decimal"],
+)
+def test_numbers_of_every_type(write: Any, values: Any, dtype: str) -> None:
+    data = read_table(write(pa.table({"x": values})))
+    np.testing.assert_array_equal(data.X[:, 0], np.asarray(values, dtype=np.float64))
+    assert data.X.dtype == dtype
+
+
+def test_text_times_and_truth_are_left_out_and_said_so(write: Any) -> None:
+    columns = table(
+        4,
+        1,
+        name=["u", "v", "w", "x"],
+        when=pa.array([0, 1, 2, 3], pa.timestamp("us")),
+        ok=[True, False, True, True],
+    )
+    path = write(columns)
+    data = read_table(path, ids="name")
+    assert data.columns == ("a",)
+    assert data.ids["name"].tolist() == ["u", "v", "w", "x"]
+    assert data.provenance["columns_left_out"] == {"when": "timestamp[us]", "ok": "truth"}
+    np.testing.assert_array_equal(read_table(path, columns=["ok"]).X[:, 0], [1, 0, 1, 1])
+    with pytest.raises(DataError, match=r"numbers in column 'when', got timestamp\[us\]"):
+        read_table(path, columns=["when"])
+
+
+def test_gaps_in_integers_and_floats_are_counted(write: Any) -> None:
+    path = write(pa.table({"n": [1, None, 3], "x": [0.5, None, None]}))
+    with pytest.raises(
+        DataError, match=r"3 missing in 2 of 3 rows, the first in row 1, column 'n'"
+    ):
+        read_table(path)
+    np.testing.assert_array_equal(read_table(path, missing="drop").X, [[1, 0.5]])
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_files_that_are_cut_off(tmp_path: Path, kind: str) -> None:
+    whole = tmp_path / "whole"
+    WRITERS[kind](table(1000), str(whole))
+    content = whole.read_bytes()
+    for length in (8, 100, len(content) // 2, len(content) - 1):
+        with pytest.raises(DataError, match=r"cut\.\w+: expected a complete \w+ file"):
+            read_table(written(tmp_path / f"cut.{kind}", content[:length]))
+
+
+def test_a_file_of_repeats_is_refused_by_its_expansion(tmp_path: Path) -> None:
+    path = tmp_path / "flat.parquet"
+    parquet.write_table(pa.table({"x": np.zeros(5_000_000)}), path)
+    assert path.stat().st_size < 40_000
+    with pytest.raises(DataError, match=r"100 bytes in memory per byte .* max_expansion=\d+"):
+        read_table(path)
+    assert read_table(path, max_expansion=1e5).X.shape == (5_000_000, 1)
+    with pytest.raises(DataError, match=r"at most 1\.0 MB .*5,000,000 rows of 1 columns"):
+        read_table(path, max_expansion=1e5, max_memory="1 MB")
+
+
+FUZZ = """
+import sys, numpy as np
+from pathlib import Path
+from coterie.data import DataError, read_table
+whole, path = Path(sys.argv[1]).read_bytes(), Path(sys.argv[1] + ".damaged")
+random = np.random.default_rng(0)
+errors = 0
+for _ in range(150):
+    damaged = bytearray(whole)
+    for at in random.integers(0, len(whole), 3):
+        damaged[at] = random.integers(256)
+    path.write_bytes(damaged)
+    try:
+        X = read_table(path, max_memory="50 MB", missing="keep").X
+        assert X.ndim == 2
+    except DataError as error:
+        assert "expected" in str(error), error
+        errors += 1
+print(errors)
+"""
+
+
+@pytest.mark.parametrize("kind", [*WRITERS, "npy", "json"])
+def test_damaged_files_never_crash(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"t.{kind}"
+    if kind == "npy":
+        np.save(path, np.zeros((5, 3)))
+    elif kind == "json":
+        path.write_text('{"a": 1.5, "b": 2}\n{"a": 2.5, "b": 3}\n')
+    else:
+        WRITERS[kind](table(40), str(path))
+    result = subprocess.run([sys.executable, "-c", FUZZ, str(path)], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr[-2000:]
+    assert int(result.stdout) > 20
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.jsonl", '{"a": 1, "s": "x"}\n{"s": "y", "a": 2.5}\n')
+    data = read_table(path, ids="s")
+    np.testing.assert_array_equal(data.X, [[1], [2.5]])
+    assert data.ids["s"].tolist() == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"a": 1}\n{"a": 2\n', "complete json file, but it cannot be read"),
+        ('{"a": 1}\n{"a": "x"}\n', "changed from number to string in row 1"),
+        ('{"a": 1, "b": 2}\n{"b": 2}\n', "1 missing in 1 of 2 rows, the first in object 2, column"),
+        ('{"a": {"b": 1}}\n', r"at least one column of numbers, got 'a' \(struct"),
+    ],
+)
+def test_broken_json_lines(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(DataError, match=says):
+        read_table(written(tmp_path / "t.jsonl", text))

@@ -1,0 +1,73 @@
+"""The front door: content decides, then the name; options belong to a kind."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coterie.data import DataError, read, sample_picture_path
+from coterie.data.reading import kind_of
+from data.files import video, wav, written
+
+
+def test_every_kind_is_known_by_its_content(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.eye(3))
+    np.savez(tmp_path / "b.npz", np.eye(3))
+    shutil.copy(sample_picture_path(), tmp_path / "c.txt")  # the name lies
+    written(tmp_path / "d.csv", wav(np.zeros(10)))
+    written(tmp_path / "e", "a,b\n1,2\n")
+    written(tmp_path / "f.txt", "some words\n")
+    written(tmp_path / "g.jsonl", '{"a": 1}\n')
+    written(tmp_path / "h.csv", "BM,x\n1,2\n")
+    found = [kind_of(path) for path in sorted(tmp_path.iterdir())]
+    assert found == [*["table"] * 2, "picture", "sound", "table", "text", "table", "table"]
+    assert kind_of(tmp_path) == "text"
+    assert kind_of(video(tmp_path / "v.avi", np.zeros((2, 16, 16, 3), np.uint8))) == "video"
+
+
+def test_a_picture_as_patches_and_pixels() -> None:
+    pytest.importorskip("PIL")
+    data = read(sample_picture_path(), size=32)
+    assert (data.kind, len(data), data.columns) == ("picture", 150, ("red", "green", "blue"))
+    assert data.put_back(np.zeros(150, dtype=int)).shape == (320, 480)
+    assert list(data.table(np.zeros(150, dtype=int))) == ["top", "left", "cluster"]
+    data = read(sample_picture_path(), features="pixels", position=0.5)
+    assert data.X.shape == (320 * 480, 5)
+    assert data.provenance["position"] == 0.5
+    with pytest.raises(ValueError, match="expected features 'patches' or 'pixels'"):
+        read(sample_picture_path(), features="edges")
+
+
+def test_the_kind_can_be_given(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    path = written(tmp_path / "t.txt", "one,two\n1,2\n3,4\n")
+    assert read(path).kind == "text"
+    assert read(path, "table").X.tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(ValueError, match="expected kind out of 'table', 'picture'"):
+        read(path, "tables")
+
+
+def test_options_of_another_kind_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.csv", "x,y\n1,2\n")
+    with pytest.raises(TypeError, match=r"options of a table: columns, ids.*got 'size'"):
+        read(path, size=8)
+
+
+def test_unknown_binary_files(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"starts with b'\\x7fELF.*pass kind"):
+        read(written(tmp_path / "program", b"\x7fELF\0\0\0\0"))
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / "nowhere")
+
+
+def test_labels_that_do_not_fit(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.eye(3))
+    data = read(tmp_path / "a.npy")
+    with pytest.raises(ValueError, match=r"shape \(3,\), got shape \(2,\)"):
+        data.put_back([0, 1])
+    with pytest.raises(ValueError, match="number the clusters from 0"):
+        data.table([0, 1, -2])
+    assert repr(data).startswith("Dataset(table ")

@@ -1,0 +1,48 @@
+"""Toy sets: the same for the same seed, and what the paper says about its two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.cluster import DBSCAN
+from sklearn.metrics import adjusted_rand_score
+
+from coterie import KMeans
+from coterie.data import blobs, circles, moons, paper_non_convex, paper_round
+
+
+@pytest.mark.parametrize("make", [blobs, moons, circles, paper_round, paper_non_convex])
+def test_the_same_seed_gives_the_same_points(make: Callable[..., Any]) -> None:
+    X, groups = make(seed=3)
+    np.testing.assert_array_equal(X, make(seed=3)[0])
+    assert not np.array_equal(X, make(seed=4)[0])
+    assert X.shape == (len(groups), 2)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_both_methods_find_the_round_groups(seed: int) -> None:
+    X, groups = paper_round(seed)
+    inside = groups >= 0
+    model = KMeans(4, random_state=0, n_init=5).fit(X)
+    assert adjusted_rand_score(groups[inside], model.labels_[inside]) == 1.0
+    assert adjusted_rand_score(groups, DBSCAN(eps=0.6, min_samples=5).fit_predict(X)) > 0.97
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_only_density_finds_the_ring(seed: int) -> None:
+    X, groups = paper_non_convex(seed)
+    inside = groups >= 0
+    model = KMeans(2, random_state=0, n_init=5).fit(X)
+    assert adjusted_rand_score(groups[inside], model.labels_[inside]) < 0.3
+    assert adjusted_rand_score(groups, DBSCAN(eps=0.5, min_samples=5).fit_predict(X)) > 0.97
+
+
+def test_sizes_and_messages() -> None:
+    X, groups = blobs(10, 3, 5)
+    assert X.shape == (10, 5)
+    assert np.bincount(groups).tolist() == [4, 3, 3]
+    with pytest.raises(ValueError, match="got n=2 points and 3 groups"):
+        blobs(2, 3)

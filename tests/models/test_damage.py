@@ -1,0 +1,156 @@
+"""Files that were damaged, and saves that were killed: always an error, never a mix.
+
+``make flips`` runs the flips ten thousand times.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from coterie import KMeans, Model, ModelError, load, save
+from coterie.data import Scaling, blobs
+from coterie.models import atomic, container, files
+
+FLIPS = int(os.environ.get("COTERIE_FLIPS", "2000"))
+X, _ = blobs(40, 3, 2)
+
+
+def fitted(seed: int = 0) -> Model:
+    return Model(KMeans(3, random_state=seed).fit(X), Scaling.of(X), ("a", "b"), {"seed": seed})
+
+
+def test_a_flipped_bit_is_always_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    save(fitted(), path)
+    whole = path.read_bytes()
+    random = np.random.default_rng(0)
+    places = np.concatenate([np.arange(64), random.integers(0, len(whole), FLIPS - 64)])
+    for place in places:
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << int(random.integers(8))
+        path.write_bytes(damaged)
+        with pytest.raises(ModelError, match="expected"):
+            load(path)
+
+
+def test_a_file_cut_off_or_grown_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    save(fitted(), path)
+    whole = path.read_bytes()
+    random = np.random.default_rng(1)
+    for length in {0, 1, 7, 8, 47, 48, len(whole) - 1, *random.integers(0, len(whole), 100)}:
+        path.write_bytes(whole[:length])
+        with pytest.raises(ModelError, match="expected"):
+            load(path)
+    path.write_bytes(whole + b"\0")
+    with pytest.raises(ModelError, match=r"it should have .* bytes, and has"):
+        load(path)
+
+
+def kill(*_: Any, **__: Any) -> Any:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def killed_after(number: int) -> Any:
+    """`pack`, in a process that dies after so many parts of the file."""
+
+    def parts(header: Any, arrays: Any) -> Iterator[bytes]:
+        for i, part in enumerate(container.pack(header, arrays)):
+            yield part
+            if i == number:
+                kill()
+
+    return parts
+
+
+STEPS = {
+    "before the first byte": (atomic.tempfile, "mkstemp", kill),
+    "after the header": (files, "pack", killed_after(1)),
+    "between two arrays": (files, "pack", killed_after(3)),
+    "before it is on the disk": (atomic.os, "fsync", kill),
+    "before the permissions": (atomic.Path, "chmod", kill),
+    "before the new name": (atomic.os, "replace", kill),
+    "after the new name": (atomic, "_sync_folder", kill),
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_save_killed_at_any_step_leaves_the_old_or_the_new_file(
+    tmp_path: Path, step: str
+) -> None:
+    path = tmp_path / "m"
+    save(fitted(0), path)
+    newer = fitted(1)
+    child = os.fork()
+    if child == 0:
+        setattr(*STEPS[step])
+        save(newer, path)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    assert load(path).provenance["seed"] == (1 if step == "after the new name" else 0)
+    save(fitted(2), path)  # and the next save works
+    assert load(path).provenance["seed"] == 2
+
+
+def test_saves_killed_at_random_moments(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    old, new = fitted(0), fitted(1)
+    save(old, path)
+    for wait in np.random.default_rng(0).uniform(0.0, 0.03, 20):
+        child = os.fork()
+        if child == 0:
+            while True:
+                save(new, path)
+                save(old, path)
+        time.sleep(wait)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        assert load(path).provenance["seed"] in (0, 1)
+
+
+@pytest.mark.parametrize("failing", ["write", "fsync", "replace"])
+def test_a_full_disk_or_an_interrupt_leaves_the_old_file_and_no_rest(
+    tmp_path: Path, failing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "m"
+    save(fitted(0), path)
+
+    def full(*_: Any, **__: Any) -> Any:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def interrupted(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    for fail, error in ((full, OSError), (interrupted, KeyboardInterrupt)):
+        with monkeypatch.context() as patch:
+            if failing == "write":
+                patch.setattr("coterie.models.files.pack", lambda h, a, f=fail: map(f, [b"1"]))
+            else:
+                patch.setattr(atomic.os, failing, fail)
+            with pytest.raises(error):
+                save(fitted(1), path)
+        assert [p.name for p in tmp_path.iterdir()] == ["m"]
+        assert load(path).provenance["seed"] == 0
+
+
+def test_permissions_and_links_are_kept(tmp_path: Path) -> None:
+    path, link = tmp_path / "m", tmp_path / "link"
+    save(fitted(0), path)
+    mask = os.umask(0)
+    os.umask(mask)
+    assert path.stat().st_mode & 0o777 == 0o666 & ~mask
+    path.chmod(0o640)
+    link.symlink_to(path)
+    save(fitted(1), link)
+    assert link.is_symlink()
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert load(path).provenance["seed"] == 1
