@@ -20,8 +20,8 @@ struct Scratch {
     }
     static size_t doubles(const MixtureTask& task) {
         const size_t k = task.shape.k, padded = (task.shape.d + 3) / 4 * 4;
-        return k * sums_of(task) * 8 + (task.shape.kind == kTied ? kLeaf * padded : 0) +
-               (task.shape.kind == kSpherical ? kLeaf * k : 0);
+        return k * sums_of(task) * 8 + (task.shape.kind == kTied ? kLeafRows * padded : 0) +
+               (task.shape.kind == kSpherical ? kLeafRows * k : 0);
     }
     Scratch(const MixtureTask& task, const Leaf& leaf) : sums(sums_of(task)) {
         lanes = leaf.rest;
@@ -189,9 +189,9 @@ void chunk(const MixtureTask& task, int64_t begin, int64_t end, double* memory, 
     const int k = leaf.k, d = leaf.d;
     std::memset(scratch.lanes, 0, sizeof(double) * k * static_cast<size_t>(scratch.sums) * 8);
     double likelihood = 0.0;
-    for (int64_t at = begin; at < end; at += kLeaf) {
+    for (int64_t at = begin; at < end; at += kLeafRows) {
         pause();
-        leaf.read(task, at, std::min<int64_t>(end, at + kLeaf));
+        leaf.read(task, at, std::min<int64_t>(end, at + kLeafRows));
         if (task.computed()) {
             if constexpr (kind == kTied)
                 whiten(leaf, task.whitener, scratch.white);

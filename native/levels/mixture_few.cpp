@@ -111,9 +111,9 @@ template <int D> struct Few {
         double likelihood = 0.0;
         if (task.computed())
             pack(task, model);
-        for (int64_t at = begin; at < end; at += kLeaf) {
+        for (int64_t at = begin; at < end; at += kLeafRows) {
             pause();
-            leaf.read(task, at, std::min<int64_t>(end, at + kLeaf));
+            leaf.read(task, at, std::min<int64_t>(end, at + kLeafRows));
             if (task.computed()) {
                 for (int g = 0; g < leaf.groups; ++g) {
                     VD largest[kParts];

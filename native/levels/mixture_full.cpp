@@ -26,13 +26,13 @@ struct Scratch {
     }
     static size_t doubles(const MixtureTask& task) {
         const size_t padded = (task.shape.d + 3) / 4 * 4;
-        return task.shape.k * per_component(task.shape.d) + (kLeaf + 2 * kPanel) * padded +
+        return task.shape.k * per_component(task.shape.d) + (kLeafRows + 2 * kPanel) * padded +
                2 * kPanel;
     }
     Scratch(const Leaf& leaf) : blocks(leaf.padded / 4), component(per_component(leaf.d)) {
         sums = leaf.rest;
         rows = sums + leaf.k * component;
-        moved = rows + kLeaf * leaf.padded;
+        moved = rows + kLeafRows * leaf.padded;
         panel = moved + kPanel * leaf.padded;
         roots = panel + kPanel * leaf.padded;
         places = reinterpret_cast<int32_t*>(roots + kPanel);
@@ -251,8 +251,8 @@ void mixture_full(const MixtureTask& task, int64_t begin, int64_t end, double* m
     const int k = leaf.k;
     std::memset(scratch.sums, 0, sizeof(double) * k * scratch.component);
     double likelihood = 0.0;
-    for (int64_t at = begin; at < end; at += kLeaf) {
-        leaf.read(task, at, std::min<int64_t>(end, at + kLeaf));
+    for (int64_t at = begin; at < end; at += kLeafRows) {
+        leaf.read(task, at, std::min<int64_t>(end, at + kLeafRows));
         if (task.computed()) {
             for (int g = 0; g < leaf.groups; g += kPanel / 8)
                 for (int c = 0; c < k; ++c) {

@@ -29,16 +29,16 @@ struct Leaf {
 
     static size_t doubles(const MixtureTask& task) {
         const size_t padded = (task.shape.d + 3) / 4 * 4;
-        return kLeaf * (padded + task.shape.k + 3);
+        return kLeafRows * (padded + task.shape.k + 3);
     }
     Leaf(const MixtureTask& task, double* scratch)
         : k(task.shape.k), d(task.shape.d), padded((d + 3) / 4 * 4) {
         columns = scratch;
-        degrees = columns + kLeaf * padded;
-        top = degrees + static_cast<size_t>(kLeaf) * k;
-        total = top + kLeaf;
-        share = total + kLeaf;
-        rest = share + kLeaf;
+        degrees = columns + kLeafRows * padded;
+        top = degrees + static_cast<size_t>(kLeafRows) * k;
+        total = top + kLeafRows;
+        share = total + kLeafRows;
+        rest = share + kLeafRows;
     }
     double* group(int g) const { return columns + g * 8 * padded; }
     double* logs(int g) const { return degrees + static_cast<size_t>(g) * 8 * k; }

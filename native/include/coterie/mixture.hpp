@@ -18,10 +18,10 @@ namespace coterie {
 
 enum class Covariance : uint8_t { full, tied, diag, spherical };
 
-constexpr int kLeaf = 256;   // rows that are swept together
-constexpr int kFewAxes = 4;  // full covariances up to this many columns: lanes hold rows
-constexpr int kTile = 6;     // columns of a triangular factor that are multiplied together
-constexpr int kSixteen = 16; // numbers in a 4 x 4 block of a second moment
+constexpr int kLeafRows = 256; // rows that are swept together
+constexpr int kFewAxes = 4;    // full covariances up to this many columns: lanes hold rows
+constexpr int kTile = 6;       // columns of a triangular factor that are multiplied together
+constexpr int kSixteen = 16;   // numbers in a 4 x 4 block of a second moment
 // Half the squared distance, in the exponent of 2.
 constexpr double kHalf = 0.5 * 1.44269504088896340736;
 constexpr double kNegligible = 0x1p-100; // degrees of belonging below this are taken as zero
