@@ -2,6 +2,7 @@
 
 from coterie.estimators.dbscan import DBSCAN, DensityEvent, dbscan
 from coterie.estimators.dbscan_path import DBSCANPath, PathCurve
+from coterie.estimators.gaussian_mixture import GaussianMixture
 from coterie.estimators.kmeans import KMeans
 from coterie.estimators.progress import FitEvent
 from coterie.estimators.seeds import kmeans_plusplus
@@ -11,6 +12,7 @@ __all__ = [
     "DBSCANPath",
     "DensityEvent",
     "FitEvent",
+    "GaussianMixture",
     "KMeans",
     "PathCurve",
     "dbscan",

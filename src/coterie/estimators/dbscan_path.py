@@ -158,7 +158,7 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             if self.callback is not None:
                 self.callback(DensityEvent(step, time.perf_counter() - began))
 
-        X = check_rows(self, X, reset=True, sparse_too=False)
+        X = check_rows(self, X, reset=True, accept_sparse=False)
         threads = effective_threads(self.n_jobs, WORK_PER_VALUE * X.size)
         names = getattr(self, "feature_names_in_", None)
         _, _, extent = look_at(X, directions=False, n_threads=threads, names=names)
