@@ -31,3 +31,4 @@ struct Random {
 void test_exact_sum();
 void test_team();
 void test_lloyd();
+void test_mixture();

@@ -5,5 +5,6 @@ int main() {
     test_exact_sum();
     test_team();
     test_lloyd();
+    test_mixture();
     std::puts("native tests passed");
 }

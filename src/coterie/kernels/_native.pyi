@@ -89,7 +89,7 @@ class Lloyd:
     def totals(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:
         """Limbs of the sums (k, levels, d) and of the masses (k, mass levels)."""
 
-BUCKET_BITS: int = 10
+BUCKET_BITS: int = 13
 
 class Seeding:
     """Passes over one block that choose initial means."""
