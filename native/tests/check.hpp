@@ -33,3 +33,4 @@ void test_team();
 void test_lloyd();
 void test_density();
 void test_reachability();
+void test_mixture();

@@ -7,5 +7,6 @@ int main() {
     test_lloyd();
     test_density();
     test_reachability();
+    test_mixture();
     std::puts("native tests passed");
 }

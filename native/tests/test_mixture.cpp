@@ -1,0 +1,112 @@
+// test_mixture.cpp: sweeps of every level against the formulas in long double.
+#include "coterie/mixture.hpp"
+
+#include "check.hpp"
+#include "coterie/kernels.hpp"
+
+using namespace coterie;
+
+namespace {
+
+struct Case {
+    Covariance kind;
+    int n, d, k;
+    std::vector<double> x, offsets, means, factors, origin, scale;
+
+    Case(Covariance kind_, int n_, int d_, int k_, Random& random)
+        : kind(kind_), n(n_), d(d_), k(k_), x(n * d), offsets(k), means(k * d),
+          origin((d + 3) / 4 * 4, 0.0), scale((d + 3) / 4 * 4, 1.0) {
+        for (double& v : x)
+            v = 6 * random.uniform() - 3;
+        for (double& v : offsets)
+            v = random.uniform();
+        for (double& v : means)
+            v = 6 * random.uniform() - 3;
+        const int matrices = kind == Covariance::tied ? 1 : k;
+        if (kind == Covariance::full || kind == Covariance::tied) {
+            factors.assign(matrices * d * d, 0.0);
+            for (int c = 0; c < matrices; ++c)
+                for (int i = 0; i < d; ++i)
+                    for (int j = i; j < d; ++j)
+                        factors[(c * d + i) * d + j] =
+                            i == j ? 0.5 + random.uniform() : 0.2 * random.uniform();
+        } else {
+            factors.resize(kind == Covariance::diag ? k * d : k);
+            for (double& v : factors)
+                v = 0.5 + random.uniform();
+        }
+    }
+
+    long double log_density(int row, int c) const {
+        long double sum = 0;
+        for (int j = 0; j < d; ++j) {
+            long double y = 0;
+            auto z = [&](int i) { return (long double)x[row * d + i] - means[c * d + i]; };
+            if (kind == Covariance::diag)
+                y = z(j) * factors[c * d + j];
+            else if (kind == Covariance::spherical)
+                y = z(j) * factors[c];
+            else
+                for (int i = 0; i <= j; ++i)
+                    y += z(i) * factors[((kind == Covariance::tied ? 0 : c) * d + i) * d + j];
+            sum += y * y;
+        }
+        return offsets[c] - sum / 2;
+    }
+
+    void check() const {
+        Rows rows;
+        rows.n = n;
+        rows.d = d;
+        rows.values = x.data();
+        const Mixture mixture(kind, k, d, offsets.data(), means.data(), factors.data(), nullptr);
+        MixtureTask task;
+        task.rows = &rows;
+        task.origin = origin.data();
+        task.scale = scale.data();
+        task.shape = {kind, k, d};
+        mixture.describe(task);
+        std::vector<double> scores(n), degrees(n * k);
+        task.scores = scores.data();
+        task.degrees = degrees.data();
+        Team team(2);
+        const std::vector<Node> nodes = sweep(team, task, 0);
+        CHECK(nodes.size() == 1);
+        long double likelihood = 0, mass = 0, first = 0;
+        for (int r = 0; r < n; ++r) {
+            long double total = 0;
+            for (int c = 0; c < k; ++c)
+                total += std::exp(log_density(r, c));
+            CHECK(std::fabs(scores[r] - (double)std::log(total)) < 1e-12);
+            for (int c = 0; c < k; ++c) {
+                const long double degree = std::exp(log_density(r, c)) / total;
+                CHECK(std::fabs(degrees[r * k + c] - (double)degree) < 1e-12);
+            }
+            likelihood += std::log(total);
+            const long double degree = std::exp(log_density(r, k - 1)) / total;
+            mass += degree;
+            first += degree * (x[r * d + d - 1] - (long double)means[k * d - 1]);
+        }
+        const Buffer<double>& sums = nodes[0].sums;
+        CHECK(std::fabs(sums[0] - (double)likelihood) < 1e-11 * n);
+        CHECK(std::fabs(sums[k] - (double)mass) < 1e-11 * n);
+        CHECK(std::fabs(sums[k + k * d] - (double)first) < 1e-11 * n);
+    }
+};
+
+} // namespace
+
+void test_mixture() {
+    Random random{7};
+    int levels;
+    const char* const* names = level_names(levels);
+    for (int level = 0; level < levels; ++level) {
+        CHECK(use_level(names[level]));
+        for (Covariance kind :
+             {Covariance::full, Covariance::tied, Covariance::diag, Covariance::spherical})
+            for (int d : {1, 2, 3, 4, 5, 6, 7, 11, 13, 18})
+                for (int k : {1, 2, 5})
+                    for (int n : {1, 8, 77, 300})
+                        Case(kind, n, d, k, random).check();
+    }
+}
