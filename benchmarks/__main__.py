@@ -6,7 +6,17 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from benchmarks import dbscan, dbscan_scaling, kmeans, memory, roofline, scaling, seeding
+from benchmarks import (
+    acceleration,
+    dbscan,
+    dbscan_scaling,
+    kmeans,
+    memory,
+    mixture,
+    roofline,
+    scaling,
+    seeding,
+)
 from benchmarks.options import Options, add_options
 
 COMMANDS: dict[str, tuple[Callable[[Options], bool], str]] = {
@@ -15,6 +25,8 @@ COMMANDS: dict[str, tuple[Callable[[Options], bool], str]] = {
     "memory": (memory.run, "peak memory beyond the data, one process per measurement"),
     "scaling": (scaling.run, "cost of an iteration as n, d and k grow"),
     "roofline": (roofline.run, "share of the machine's float32 peak that the brute kernel reaches"),
+    "mixture": (mixture.run, "Gaussian mixtures: an EM iteration, default fits, memory"),
+    "acceleration": (acceleration.run, "sweeps that acceleration saves on slow mixtures"),
     "dbscan": (dbscan.run, "whole fits of DBSCAN, with peak memory"),
     "dbscan-scaling": (dbscan_scaling.run, "cost of DBSCAN as n grows from 1e4 to 1e7"),
 }

@@ -16,6 +16,7 @@ STYLE: dict[str, tuple[str, str]] = {
     "superkmeans": ("#E69F00", "X"),
     "scikit-learn": ("#0072B2", "s"),
     "fastkmeanspp": ("#56B4E9", "D"),
+    "oneDAL": ("#009E73", "^"),
     "dbscan": ("#009E73", "^"),
 }
 

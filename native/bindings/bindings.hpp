@@ -51,4 +51,5 @@ void bind_exact(nb::module_& m);
 void bind_block(nb::module_& m);
 void bind_lloyd(nb::module_& m);
 void bind_seeding(nb::module_& m);
+void bind_mixture(nb::module_& m);
 void bind_density(nb::module_& m);

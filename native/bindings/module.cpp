@@ -8,5 +8,6 @@ NB_MODULE(_native, m) {
     bind_block(m);   // a block of rows: ranges, moments, distances
     bind_lloyd(m);   // assignment updates of a block
     bind_seeding(m); // passes that choose initial means
+    bind_mixture(m); // Gaussian mixtures: sweeps over a block
     bind_density(m); // DBSCAN of one block
 }

@@ -16,10 +16,37 @@ double approach(const SeedPass&, int64_t, int64_t, char*, int64_t*);
 void turn_columns(const SeedPass&, int64_t, int64_t, float*);
 TreeKernels<float> float_tree(Norm, int);
 TreeKernels<double> double_tree(Norm, int);
+size_t mixture_few_doubles(const MixtureTask&);
+size_t mixture_axes_doubles(const MixtureTask&);
+size_t mixture_full_doubles(const MixtureTask&);
+void mixture_few(const MixtureTask&, int64_t, int64_t, double*, double*, const Pause&);
+void mixture_axes(const MixtureTask&, int64_t, int64_t, double*, double*, const Pause&);
+void mixture_full(const MixtureTask&, int64_t, int64_t, double*, double*, const Pause&);
+
+namespace {
+
+size_t mixture_doubles(const MixtureTask& task) {
+    if (task.shape.kind != Covariance::full)
+        return mixture_axes_doubles(task);
+    return task.shape.d <= kFewAxes ? mixture_few_doubles(task) : mixture_full_doubles(task);
+}
+
+void mixture(const MixtureTask& task, int64_t begin, int64_t end, double* scratch, double* out,
+             const Pause& pause) {
+    if (task.shape.kind != Covariance::full)
+        mixture_axes(task, begin, end, scratch, out, pause);
+    else if (task.shape.d <= kFewAxes)
+        mixture_few(task, begin, end, scratch, out, pause);
+    else
+        mixture_full(task, begin, end, scratch, out, pause);
+}
+
+} // namespace
 
 extern const Kernels table;
 const Kernels table = {
-    COTERIE_LEVEL_NAME, W,       kFused,     scratch_low, scratch_high, assign_low, assign_high,
-    distances,          moments, potentials, approach,    turn_columns, float_tree, double_tree};
+    COTERIE_LEVEL_NAME, W,         kFused,     scratch_low, scratch_high, assign_low,
+    assign_high,        distances, moments,    potentials,  approach,     turn_columns,
+    mixture_doubles,    mixture,   float_tree, double_tree};
 
 } // namespace coterie::COTERIE_LEVEL

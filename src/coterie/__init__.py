@@ -5,9 +5,9 @@ blocks of data, and a kernel does the arithmetic on one block::
 
     what people have        files of every kind, as rows                     coterie.data
             |
-    what people fit         KMeans, DBSCAN (the scikit-learn contract)       coterie.estimators
+    what people fit         KMeans, GaussianMixture, DBSCAN (scikit-learn)   coterie.estimators
             |
-    how, as in the paper    seed -> assign -> update; count -> connect       coterie.algorithms
+    how, as in the paper    assign -> update; E -> M; count -> connect       coterie.algorithms
             |
     where blocks live       in memory, with native threads                   coterie.engines
             |
@@ -17,7 +17,7 @@ blocks of data, and a kernel does the arithmetic on one block::
 
 Each layer imports only downwards.
 
->>> from coterie import DBSCAN, KMeans
+>>> from coterie import DBSCAN, GaussianMixture, KMeans
 """
 
 import logging
@@ -28,6 +28,7 @@ from coterie.estimators import (
     DBSCAN,
     DensityEvent,
     FitEvent,
+    GaussianMixture,
     KMeans,
     dbscan,
     kmeans_plusplus,
@@ -43,6 +44,7 @@ __all__ = [
     "Dataset",
     "DensityEvent",
     "FitEvent",
+    "GaussianMixture",
     "KMeans",
     "Model",
     "ModelError",

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "coterie/exact_sum.hpp"
+#include "coterie/mixture.hpp"
 #include "coterie/rows.hpp"
 
 namespace coterie {
@@ -128,6 +129,10 @@ struct Kernels {
     // For at most kFewColumns: rows as framed float32 by columns, W at a time.
     void (*turn_columns)(const SeedPass&, int64_t begin, int64_t end, float* columns);
 
+    // Gaussian mixtures: rows [begin, end) of a block; out: (shape.size()) the sums of this chunk.
+    size_t (*mixture_doubles)(const MixtureTask&); // of scratch
+    void (*mixture)(const MixtureTask&, int64_t begin, int64_t end, double* scratch, double* out,
+                    const Pause& pause);
     // Density: kernels over the leaves of a tree.
     TreeKernels<float> (*float_tree)(Norm, int width);
     TreeKernels<double> (*double_tree)(Norm, int width);

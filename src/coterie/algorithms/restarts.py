@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 from coterie.algorithms.draws import Draws
 from coterie.algorithms.lloyd import Observer, Rules, lloyd
@@ -15,6 +16,26 @@ from coterie.kernels.steps import Survey
 STREAM = 0x72756E  # of the words that become the seeds of runs
 LAST_WORDS = ("max_seconds reached", "interrupted", "the callback asked to stop")
 
+
+class Stopped(Protocol):
+    """A run that knows why it ended."""
+
+    @property
+    def stopped(self) -> str: ...
+
+
+class Limits(Protocol):
+    """What the rules of every method have in common."""
+
+    @property
+    def deadline(self) -> float | None: ...
+
+    @property
+    def keep_on_interrupt(self) -> bool: ...
+
+
+AnyRun = TypeVar("AnyRun", bound=Stopped)
+AnyRecord = TypeVar("AnyRecord")
 Start = Callable[[int], Floats]  # seed of a run -> its initial means
 Watch = Callable[[int], Observer | None]  # number of a run -> who observes it
 
@@ -51,11 +72,11 @@ class RunRecord:
 
 
 @dataclass(frozen=True)
-class Restarts:
+class Restarts(Generic[AnyRun, AnyRecord]):
     """The best run, and the record of all that were made."""
 
-    best: Run
-    records: tuple[RunRecord, ...]
+    best: AnyRun
+    records: tuple[AnyRecord, ...]
     planned: int
     cut_short: str | None  # why no further run was made, or why the last one ended early
 
@@ -72,6 +93,47 @@ def seed_of_run(seed: int, number: int) -> int:
     return Draws(seed).word(STREAM, number)
 
 
+def best_of(
+    n_init: int,
+    seed: int,
+    rules: Limits,
+    make: Callable[[int, int], AnyRun],
+    error: Callable[[AnyRun], float],
+    record: Callable[[AnyRun, int], AnyRecord],
+) -> Restarts[AnyRun, AnyRecord]:
+    """Make `n_init` runs and keep the smallest error, the first among equals.
+
+    The seed of a run depends on `seed` and its number alone, so the first runs are the same
+    however many follow.
+
+    make : (number of the run, its seed) -> run
+    record : (run, its seed) -> what is kept of it
+    """
+    best: AnyRun | None = None
+    records: list[AnyRecord] = []
+    cut_short = None
+    for number in range(n_init):
+        if best is not None and _too_late(rules):
+            cut_short = "max_seconds reached"
+            break
+        own_seed = seed_of_run(seed, number)
+        try:
+            run = make(number, own_seed)
+        except KeyboardInterrupt:
+            if best is None or not rules.keep_on_interrupt:
+                raise
+            cut_short = "interrupted"
+            break
+        records.append(record(run, own_seed))
+        if best is None or error(run) < error(best):
+            best = run
+        if run.stopped in LAST_WORDS:
+            cut_short = run.stopped
+            break
+    assert best is not None
+    return Restarts(best, tuple(records), n_init, cut_short)
+
+
 def restarts(
     engine: Engine,
     survey: Survey,
@@ -81,37 +143,15 @@ def restarts(
     n_init: int,
     seed: int,
     watch: Watch | None = None,
-) -> Restarts:
-    """Run k-means `n_init` times and keep the smallest error, the first among equals.
+) -> Restarts[Run, RunRecord]:
+    """Run k-means `n_init` times and keep the smallest error."""
 
-    The seed of a run depends on `seed` and its number alone, so the first runs are the same
-    however many follow.
-    """
-    best: Run | None = None
-    records: list[RunRecord] = []
-    cut_short = None
-    for number in range(n_init):
-        if best is not None and _too_late(rules):
-            cut_short = "max_seconds reached"
-            break
-        own_seed = seed_of_run(seed, number)
-        try:
-            observe = None if watch is None else watch(number)
-            run = lloyd(engine, survey, start(own_seed), rules, observe)
-        except KeyboardInterrupt:
-            if best is None or not rules.keep_on_interrupt:
-                raise
-            cut_short = "interrupted"
-            break
-        records.append(RunRecord.of(run, own_seed))
-        if best is None or run.inertia < best.inertia:
-            best = run
-        if run.stopped in LAST_WORDS:
-            cut_short = run.stopped
-            break
-    assert best is not None
-    return Restarts(best, tuple(records), n_init, cut_short)
+    def make(number: int, own_seed: int) -> Run:
+        observe = None if watch is None else watch(number)
+        return lloyd(engine, survey, start(own_seed), rules, observe)
+
+    return best_of(n_init, seed, rules, make, lambda run: run.inertia, RunRecord.of)
 
 
-def _too_late(rules: Rules) -> bool:
+def _too_late(rules: Limits) -> bool:
     return rules.deadline is not None and time.perf_counter() >= rules.deadline

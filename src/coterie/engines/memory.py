@@ -22,6 +22,8 @@ class MemoryEngine:
 
     X : (n, d) float32 or float64, C-ordered, or CSR with sorted indices; not copied.
     weights : (n,) float64, positive, or None.
+    align : blocks begin at multiples of it (`block_rows` is rounded up), for steps whose sums are
+        the same bits for any blocks only then.
     """
 
     def __init__(
@@ -31,9 +33,10 @@ class MemoryEngine:
         *,
         n_threads: int = 1,
         block_rows: int | None = None,
+        align: int = 1,
     ) -> None:
         n = X.shape[0]
-        size = n if block_rows is None else block_rows
+        size = n if block_rows is None else -(-block_rows // align) * align
         team = _native.Team(n_threads)
         whole = size >= n
         self.blocks = [

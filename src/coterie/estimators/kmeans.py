@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -16,7 +17,7 @@ from coterie.algorithms.restarts import restarts
 from coterie.algorithms.results import Floats
 from coterie.estimators.means_model import MeansModel
 from coterie.estimators.minibatch import one_batch
-from coterie.estimators.outcome import fitted_attributes, warn_of
+from coterie.estimators.outcome import fitted_attributes, news_of_means, warn_of
 from coterie.estimators.progress import FitEvent, Progress, fitting
 from coterie.estimators.scaling import times_power
 from coterie.estimators.starting import base_seed, fixed_means, number_of_runs, starter
@@ -243,7 +244,8 @@ class KMeans(MeansModel):
         fixed = fixed_means(self, X.shape[1], previous)
         data = self._problem(X, weights, fixed, at_least=self.n_clusters)
         n_init = number_of_runs(self, fixed)
-        progress = Progress(self, data.scale, data.X, data.weights, n_init)
+        news = functools.partial(news_of_means, data.scale)
+        progress = Progress(self, data.X, data.weights, n_init, news)
         found = restarts(
             data.engine,
             data.survey,

@@ -9,15 +9,29 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from coterie.algorithms.restarts import Restarts
-from coterie.algorithms.results import Floats, Frame, Run
+from coterie.algorithms.restarts import Restarts, RunRecord
+from coterie.algorithms.results import Floats, Frame, Iteration, Run
 from coterie.engines.memory import MemoryEngine
 from coterie.estimators.comparison import Comparison
 from coterie.estimators.problem import Problem
-from coterie.estimators.scaling import SMALLEST_NORMAL
+from coterie.estimators.progress import News
+from coterie.estimators.scaling import SMALLEST_NORMAL, Scale, times_power
 from coterie.kernels import steps
 
 TO_THE_CALLER = 5  # frames from a warning here to the line that called fit
+
+
+def news_of_means(scale: Scale, iteration: int, record: Iteration, means: Floats) -> News:
+    """An iteration of k-means as listeners hear of it. `record` and `means` are the drivers'."""
+    record, means = scale.restored(record), times_power(means, -scale.rows)
+    model = {
+        "cluster_centers_": means,
+        "n_features_in_": means.shape[1],
+        "_n_features_out": len(means),
+        "_exponent": scale.rows,
+    }
+    line = f"clustering error {record.error:.6g}, {record.moved} points moved"
+    return News(record, means, line, model, last=record.moved == 0 and iteration > 1)
 
 
 def fitted_attributes(
@@ -61,7 +75,7 @@ def _in_all_rows(frame: Frame, present: Any) -> Frame:
     return replace(frame, rows=present[frame.rows])
 
 
-def warn_of(found: Restarts, data: Problem, max_seconds: float | None) -> None:
+def warn_of(found: Restarts[Run, RunRecord], data: Problem, max_seconds: float | None) -> None:
     """Diagnoses a person can act on. `found` is in the units of the drivers."""
     best = found.best
     k, n_found = len(best.means), int(best.active.sum())
@@ -74,24 +88,30 @@ def warn_of(found: Restarts, data: Problem, max_seconds: float | None) -> None:
             ConvergenceWarning,
             stacklevel=TO_THE_CALLER,
         )
+    warn_of_cut(found, max_seconds)
+    _warn_of_size(best.inertia, data.scale.restored(best).inertia)
+
+
+def warn_of_cut(found: Restarts[Any, Any], max_seconds: float | None) -> None:
+    """A fit that could not make all its runs, or not the last to its end."""
+    converged = "had" if found.best.converged else "had not"
     if found.cut_short == "max_seconds reached":
         warnings.warn(
             f"max_seconds={max_seconds:g} reached after {len(found.records)} of {found.planned} "
             f"runs, the last of them {found.records[-1].n_iter} iterations long; the best so far "
-            f"is kept, which {'had' if best.converged else 'had not'} converged. Give more "
-            "seconds, fewer runs (n_init) or a larger tol.",
+            f"is kept, which {converged} converged. Give more seconds, fewer runs (n_init) or a "
+            "larger tol.",
             ConvergenceWarning,
-            stacklevel=TO_THE_CALLER,
+            stacklevel=TO_THE_CALLER + 1,
         )
     if found.cut_short == "interrupted":
         warnings.warn(
             f"Interrupted with {len(found.records)} of {found.planned} runs made: the best so far "
-            f"is kept, which {'had' if best.converged else 'had not'} converged. Fit again with "
-            "warm_start=True to continue from it.",
+            f"is kept, which {converged} converged. Fit again with warm_start=True to continue "
+            "from it.",
             ConvergenceWarning,
-            stacklevel=TO_THE_CALLER,
+            stacklevel=TO_THE_CALLER + 1,
         )
-    _warn_of_size(best.inertia, data.scale.restored(best).inertia)
 
 
 def _warn_of_size(before: float, value: float) -> None:

@@ -13,9 +13,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sklearn.base import _fit_context
 
-from coterie.algorithms.lloyd import Observer
+from coterie.algorithms.mixture import Mixture, MixtureIteration
 from coterie.algorithms.results import Floats, Iteration
-from coterie.estimators.scaling import Scale, times_power
 
 try:
     from sklearn.callback import CallbackSupportMixin
@@ -30,7 +29,7 @@ logger = logging.getLogger("coterie")
 P = ParamSpec("P")
 Estimator = TypeVar("Estimator")
 
-__all__ = ["CallbackSupportMixin", "FitEvent", "Progress", "fitting"]
+__all__ = ["CallbackSupportMixin", "FitEvent", "News", "Progress", "fitting"]
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,21 @@ class FitEvent:
 
     run: int  # counted from 0
     iteration: int  # counted from 1
-    record: Iteration
+    record: Iteration | MixtureIteration
     means: Floats  # (k, d) after the mean update
+    mixture: Mixture | None = None  # of a GaussianMixture: weights and covariances too
+
+
+@dataclass(frozen=True)
+class News:
+    """What an iteration gives to listeners, in the units of the user."""
+
+    record: Iteration | MixtureIteration
+    means: Floats
+    line: str  # for the log
+    model: dict[str, Any]  # attributes with which the estimator could predict
+    last: bool = False  # whether this was known to be the last iteration
+    mixture: Mixture | None = None
 
 
 def fitting(
@@ -64,15 +76,20 @@ def fitting(
 
 
 class Progress:
-    """Tells of the runs of one fit. Listeners see means and errors in the units of the user."""
+    """Tells of the runs of one fit.
 
-    def __init__(self, estimator: Any, scale: Scale, X: Any, weights: Any, n_init: int) -> None:
-        self.estimator, self.scale = estimator, scale
+    news : makes the news of what the driver tells its observer after the iteration's number.
+    """
+
+    def __init__(
+        self, estimator: Any, X: Any, weights: Any, n_init: int, news: Callable[..., News]
+    ) -> None:
+        self.estimator, self.news = estimator, news
         self.tasks: Tasks | None = None
         if getattr(estimator, "_skl_callbacks", None):
             self.tasks = Tasks(estimator, X, weights, n_init)
 
-    def watch(self, run: int) -> Observer | None:
+    def watch(self, run: int) -> Callable[..., bool] | None:
         """The observer of a run, or None if nobody listens."""
         if self.tasks is not None:
             self.tasks.begin_run()
@@ -80,22 +97,16 @@ class Progress:
             return None
         return functools.partial(self._observe, run)
 
-    def _observe(self, run: int, iteration: int, record: Iteration, means: Floats) -> bool:
-        record = self.scale.restored(record)
-        means = times_power(means, -self.scale.rows)
+    def _observe(self, run: int, iteration: int, *told: Any) -> bool:
+        news = self.news(iteration, *told)
         if self.estimator.verbose:
-            logger.info(
-                "run %d, iteration %d: clustering error %.6g, %d points moved",
-                run,
-                iteration,
-                record.error,
-                record.moved,
-            )
+            logger.info("run %d, iteration %d: %s", run, iteration, news.line)
         stop = False
         if self.estimator.callback is not None:
-            stop = bool(self.estimator.callback(FitEvent(run, iteration, record, means.copy())))
+            event = FitEvent(run, iteration, news.record, news.means.copy(), news.mixture)
+            stop = bool(self.estimator.callback(event))
         if self.tasks is not None:
-            stop |= self.tasks.end_iteration(iteration, record, means, self.scale.rows)
+            stop |= self.tasks.end_iteration(iteration, news)
         return stop
 
     def end(self) -> None:
@@ -122,19 +133,10 @@ class Tasks:
         self._begin(self.run)
         self._begin_iteration()
 
-    def end_iteration(
-        self, iteration: int, record: Iteration, means: Floats, exponent: int
-    ) -> bool:
-        model = {
-            "cluster_centers_": means,
-            "n_features_in_": means.shape[1],
-            "_n_features_out": len(means),
-            "_exponent": exponent,
-        }
-        stop = self.end(self.iteration, model)
+    def end_iteration(self, iteration: int, news: News) -> bool:
+        stop = self.end(self.iteration, news.model)
         self.iteration = None
-        converged = record.moved == 0 and iteration > 1
-        if not converged and not stop and iteration != self.estimator.max_iter:
+        if not news.last and not stop and iteration != self.estimator.max_iter:
             self._begin_iteration()
         return stop
 

@@ -21,19 +21,28 @@ LOOSE_NAMES = ("obj", "str", "cat", "enum")  # of types that can hold anything
 WORK_PER_THREAD = 1 << 16  # products of one pass: less is done before a thread has started
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+def check_rows(
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    accept_sparse: str | bool = "csr",
+    masked_is_missing: bool = False,
+) -> Any:
     """X as a C-ordered float32 or float64 array, or as CSR with sorted indices. Never modified.
 
     Values that are not finite are found later, by the pass that looks at every value anyway.
     """
     _refuse_other_things(X)
+    if masked_is_missing and np.ma.isMaskedArray(X):
+        X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
     _refuse_masked(X, "X", "for example with SimpleImputer on X.filled(np.nan)")
     X = _without_times_and_text(X)
     checked = validate_data(
         estimator,
         X,
         reset=reset,
-        accept_sparse="csr",
+        accept_sparse=accept_sparse,
         accept_large_sparse=True,
         dtype=[np.float64, np.float32],
         order="C",
@@ -139,8 +148,13 @@ def _tidy_sparse(X: Any) -> Any:
     return tidy
 
 
-def refuse_not_finite(X: Any, first: tuple[int, int] | None, names: Any = None) -> None:
-    """`first`: row and column of the first value that is not finite, as `steps.extent` found it."""
+def refuse_not_finite(
+    X: Any, first: tuple[int, int] | None, names: Any = None, remedy: str = ""
+) -> None:
+    """`first`: row and column of the first value that is not finite, as `steps.extent` found it.
+
+    remedy : what else could be done about NaN, as the end of a sentence.
+    """
     if first is None:
         return
     values = X.data if sparse.issparse(X) else X
@@ -150,7 +164,7 @@ def refuse_not_finite(X: Any, first: tuple[int, int] | None, names: Any = None) 
     raise ValueError(
         f"X contains {n_nan} NaN and {n_inf} infinity values, the first at row {row}, column "
         f"{column}{named}: expected finite numbers. Drop those rows (X[np.isfinite(X).all(axis=1)])"
-        " or fill the gaps, for example with sklearn.impute.SimpleImputer."
+        f" or fill the gaps, for example with sklearn.impute.SimpleImputer{remedy}."
     )
 
 
@@ -190,7 +204,9 @@ def check_weights(sample_weight: Any, n_rows: int, *, signed: bool = False) -> F
     return None if (weights == 1).all() else weights
 
 
-def check_centres(centres: Any, n_clusters: int, n_features: int, name: str) -> Floats:
+def check_centres(
+    centres: Any, n_clusters: int, n_features: int, name: str, count: str = "n_clusters"
+) -> Floats:
     """Initial means from the user, as a float64 copy."""
     checked: Floats = check_array(
         centres,
@@ -206,7 +222,7 @@ def check_centres(centres: Any, n_clusters: int, n_features: int, name: str) -> 
     )
     if checked.shape != (n_clusters, n_features):
         raise ValueError(
-            f"{name} has shape {checked.shape}: expected (n_clusters, n_features) = "
+            f"{name} has shape {checked.shape}: expected ({count}, n_features) = "
             f"({n_clusters}, {n_features}), one row per cluster and one column per feature of X."
         )
     bad = np.argwhere(~np.isfinite(checked))
@@ -218,13 +234,14 @@ def check_centres(centres: Any, n_clusters: int, n_features: int, name: str) -> 
     return checked
 
 
-def check_enough_rows(n_rows: int, n_clusters: int, n_without_weight: int = 0) -> None:
+def check_enough_rows(
+    n_rows: int, n_clusters: int, n_without_weight: int = 0, name: str = "n_clusters"
+) -> None:
     if n_rows < n_clusters:
         apart = f" (and {n_without_weight} rows of weight zero)" if n_without_weight else ""
         raise ValueError(
-            f"n_samples={n_rows} should be >= n_clusters={n_clusters}: expected at least one row "
-            f"per cluster, got {n_rows}{apart}. Use n_clusters={n_rows} or fewer, or give more "
-            "rows."
+            f"n_samples={n_rows} should be >= {name}={n_clusters}: expected at least one row "
+            f"per cluster, got {n_rows}{apart}. Use {name}={n_rows} or fewer, or give more rows."
         )
 
 

@@ -1,0 +1,127 @@
+"""Gaussian mixtures: the time of an EM iteration, whole default fits, peak memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import mixture_memory
+from benchmarks.mixture_page import draw, page, summary
+from benchmarks.mixture_peers import OURS, PEERS, Found, able, default_fit
+from benchmarks.mixture_workloads import Workload, load, select
+from benchmarks.options import Options
+from benchmarks.report import Results, Row, progress
+from benchmarks.timing import limited, take_turns
+
+FEW = {OURS: (2, 12), "oneDAL": (1, 4), "scikit-learn": (1, 3)}  # iterations of the two fits timed
+DEFAULT_ROWS = 200_000  # of whole fits, at most: scikit-learn's take minutes beyond,
+DEFAULT_WORK = 4_000_000_000  # and at most this many products of an M step
+SAME = 1e-6  # relative difference of answers after the same iterations
+
+
+def run(options: Options) -> bool:
+    """Fill the table; True if every answer of ours held."""
+    results = Results(options, "mixture", key=("workload", "threads"))
+    passed = True
+    for threads in options.threads:
+        for workload in select(options.only):
+            row = measure(workload, threads, options)
+            results.add(row)
+            passed &= not row["faults"]
+            progress(summary(row))
+    rows = results.rows
+    results.publish("Gaussian mixtures", page(rows), lambda path: draw(rows, path))
+    return passed
+
+
+def measure(workload: Workload, threads: int, options: Options) -> Row:
+    X, start = load(workload, options.quick)
+    names = [n for n in PEERS if able(n, workload) and (not options.peers or n in options.peers)]
+    entries: dict[str, Row] = {}
+    faults: list[str] = []
+    with limited(threads):
+        answers = {name: PEERS[name](workload, X, start, 2, threads) for name in names}
+        calls = {
+            (name, n): lambda name=name, n=n: PEERS[name](workload, X, start, n, threads)
+            for name in names
+            for n in FEW[name]
+        }
+        labelled = {f"{name} {n}": call for (name, n), call in calls.items()}
+        series = take_turns(labelled, options.repeat, options.patience * 100)
+        for name in names:
+            few, more = FEW[name]
+            times = [series[f"{name} {n}"] for n in (few, more)]
+            if any(one.failure for one in times):
+                entries[name] = {"failure": times[0].failure or times[1].failure}
+                continue
+            entries[name] = {
+                "iteration": (times[1].best - times[0].best) / (more - few),
+                "few": times[0].record(),
+                "more": times[1].record(),
+            }
+            if name != OURS:
+                gap = difference(answers[OURS], answers[name])
+                entries[name]["gap"] = gap
+                if name == "scikit-learn" and gap > SAME:
+                    faults.append(f"differs from scikit-learn by {gap:.1e}")
+    for name in names:
+        entries[name] |= {"memory": memory_of(name, workload, threads, options.quick)}
+    n = min(len(X), DEFAULT_ROWS, DEFAULT_WORK // (workload.d**2 * workload.k))
+    whole = whole_fits(replace(workload, n=n), X[:n], threads, options)
+    return {
+        "workload": workload.name,
+        "label": workload.label,
+        "n": len(X),
+        "d": workload.d,
+        "k": workload.k,
+        "family": workload.family,
+        "data": X.nbytes,
+        "threads": threads,
+        "floor": workload.floor,
+        "contenders": entries,
+        "whole": whole,
+        "faults": faults,
+    }
+
+
+def whole_fits(workload: Workload, X: Any, threads: int, options: Options) -> Row:
+    """Default fits, start included. Starts are drawn differently, so scores are shown too."""
+    names = (OURS, "scikit-learn")
+    with limited(threads):
+        series = take_turns(
+            {name: lambda name=name: default_fit(name, workload, X, threads) for name in names}, 1
+        )
+    entries: Row = {"n": len(X)}
+    for name in names:
+        answer = series[name].answer
+        entries[name] = series[name].record()
+        if answer is not None:
+            entries[name] |= {"iterations": answer.iterations, "score": answer.score}
+    return entries
+
+
+def difference(a: Found, b: Found) -> float:
+    """The largest relative difference of means and covariances."""
+    parts = ((a.means, b.means), (a.covariances, b.covariances))
+    return max(float(np.abs(x - y).max() / np.abs(x).max()) for x, y in parts)
+
+
+def memory_of(name: str, workload: Workload, threads: int, quick: bool) -> Any:
+    """Bytes beyond the data at the peak of a fit, measured in a process of its own."""
+    root = str(Path(__file__).parents[1])
+    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+    arguments = [name, workload.name, str(threads), str(int(quick))]
+    done = subprocess.run(
+        [sys.executable, "-m", mixture_memory.__name__, *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    return None if done.returncode else json.loads(done.stdout.splitlines()[-1])["beyond"]

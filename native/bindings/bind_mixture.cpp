@@ -1,0 +1,167 @@
+// bind_mixture.cpp: sweeps over a block for a Gaussian mixture.
+#include <stdexcept>
+
+#include "bindings.hpp"
+#include "block.hpp"
+#include "coterie/mixture.hpp"
+
+using namespace nb::literals;
+using coterie::Covariance;
+using coterie::Mixture;
+using coterie::MixtureTask;
+
+namespace {
+
+Covariance covariance_of(const std::string& name) {
+    if (name == "full")
+        return Covariance::full;
+    if (name == "tied")
+        return Covariance::tied;
+    if (name == "diag")
+        return Covariance::diag;
+    if (name == "spherical")
+        return Covariance::spherical;
+    throw std::invalid_argument("kind: expected full, tied, diag or spherical, got " + name);
+}
+
+struct PreparedMixture {
+    Covariance kind;
+    int k, d;
+    std::vector<double> origin, scale;
+    std::unique_ptr<Mixture> mixture;
+
+    MixtureTask task(const Block& block) const {
+        if (block.rows.sparse() || block.rows.d != d)
+            throw std::invalid_argument("expected dense rows with as many columns as the mixture");
+        MixtureTask out;
+        out.rows = &block.rows;
+        out.origin = origin.data();
+        out.scale = scale.data();
+        out.shape = {kind, k, d};
+        mixture->describe(out);
+        return out;
+    }
+};
+
+using Nodes = std::vector<std::tuple<int, int64_t, Output<double>>>;
+
+Nodes swept(const Block& block, const MixtureTask& task, int64_t first) {
+    coterie::Team& team = block.team();
+    std::vector<coterie::Node> nodes;
+    {
+        nb::gil_scoped_release release;
+        nodes = coterie::sweep(team, task, first);
+    }
+    Nodes out;
+    for (coterie::Node& node : nodes) {
+        double* data;
+        auto array = new_array<double>({node.sums.size()}, data);
+        std::copy(node.sums.data(), node.sums.data() + node.sums.size(), data);
+        out.emplace_back(node.level, node.index, array);
+    }
+    return out;
+}
+
+} // namespace
+
+void bind_mixture(nb::module_& m) {
+    m.def("mixture_chunk_rows", &coterie::mixture_chunk_rows, "d"_a,
+          "Rows that are summed before the tree of chunks begins.");
+
+    nb::class_<PreparedMixture>(m, "Mixture", "A Gaussian mixture, prepared for sweeps.")
+        .def(
+            "__init__",
+            [](PreparedMixture* self, const std::string& kind, Input<double, 1> origin,
+               Input<double, 1> scale, Input<double, 1> offsets, Input<double, 2> means,
+               Input<double, 1> factors, std::optional<Input<double, 2>> centres) {
+                const size_t k = means.shape(0), d = means.shape(1);
+                const Covariance covariance = covariance_of(kind);
+                const size_t wanted = covariance == Covariance::full   ? k * d * d
+                                      : covariance == Covariance::tied ? d * d
+                                      : covariance == Covariance::diag ? k * d
+                                                                       : k;
+                if (origin.shape(0) != d || scale.shape(0) != d || offsets.shape(0) != k ||
+                    factors.shape(0) != wanted ||
+                    (centres && (centres->shape(0) != k || centres->shape(1) != d)))
+                    throw std::invalid_argument("mixture: shapes do not fit each other");
+                new (self) PreparedMixture();
+                self->kind = covariance;
+                self->k = static_cast<int>(k);
+                self->d = static_cast<int>(d);
+                self->origin.assign((d + 3) / 4 * 4, 0.0);
+                self->scale.assign((d + 3) / 4 * 4, 0.0);
+                std::copy(origin.data(), origin.data() + d, self->origin.begin());
+                std::copy(scale.data(), scale.data() + d, self->scale.begin());
+                self->mixture = std::make_unique<Mixture>(
+                    covariance, self->k, self->d, offsets.data(), means.data(), factors.data(),
+                    centres ? centres->data() : nullptr);
+            },
+            "kind"_a, "origin"_a, "scale"_a, "offsets"_a, "means"_a, "factors"_a,
+            "centres"_a.none())
+        .def(
+            "sweep",
+            [](const PreparedMixture& self, const Block& block, int64_t first) {
+                return swept(block, self.task(block), first);
+            },
+            "block"_a, "first"_a, "Nodes (level, index, sums) of the tree of chunks.")
+        .def(
+            "sums_of_labels",
+            [](const PreparedMixture& self, const Block& block, int64_t first,
+               std::optional<Input<int32_t, 1>> labels) {
+                MixtureTask task = self.task(block);
+                task.all_in_one = !labels;
+                if (labels) {
+                    if (static_cast<int64_t>(labels->shape(0)) != block.rows.n)
+                        throw std::invalid_argument("expected a label for each row");
+                    for (int64_t i = 0; i < block.rows.n; ++i)
+                        if (labels->data()[i] < 0 || labels->data()[i] >= self.k)
+                            throw std::invalid_argument("expected labels from 0 to k - 1");
+                    task.given_labels = labels->data();
+                }
+                return swept(block, task, first);
+            },
+            "block"_a, "first"_a, "labels"_a.none(), "The same for degrees in {0, 1}.")
+        .def(
+            "sums_of_degrees",
+            [](const PreparedMixture& self, const Block& block, int64_t first,
+               Input<double, 2> degrees) {
+                MixtureTask task = self.task(block);
+                if (static_cast<int64_t>(degrees.shape(0)) != block.rows.n ||
+                    static_cast<int>(degrees.shape(1)) != self.k)
+                    throw std::invalid_argument("expected a degree for each row and component");
+                task.given_degrees = degrees.data();
+                return swept(block, task, first);
+            },
+            "block"_a, "first"_a, "degrees"_a, "The same for given degrees of belonging.")
+        .def(
+            "scores",
+            [](const PreparedMixture& self, const Block& block) {
+                MixtureTask task = self.task(block);
+                task.sums = false;
+                auto out = new_array<double>({static_cast<size_t>(block.rows.n)}, task.scores);
+                swept(block, task, 0);
+                return out;
+            },
+            "block"_a, "(n,) log-likelihood of each row.")
+        .def(
+            "degrees",
+            [](const PreparedMixture& self, const Block& block) {
+                MixtureTask task = self.task(block);
+                task.sums = false;
+                auto out = new_array<double>(
+                    {static_cast<size_t>(block.rows.n), static_cast<size_t>(self.k)}, task.degrees);
+                swept(block, task, 0);
+                return out;
+            },
+            "block"_a, "(n, k) degrees of belonging.")
+        .def(
+            "labels",
+            [](const PreparedMixture& self, const Block& block) {
+                MixtureTask task = self.task(block);
+                task.sums = false;
+                auto out = new_array<int32_t>({static_cast<size_t>(block.rows.n)}, task.labels);
+                swept(block, task, 0);
+                return out;
+            },
+            "block"_a, "(n,) the component of the largest degree, the lowest among equals.");
+}

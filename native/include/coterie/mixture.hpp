@@ -1,0 +1,121 @@
+// mixture.hpp: one pass over a block for a Gaussian mixture: E step, and the sums of the M step.
+//
+// Rows are read as z = (x - origin) * scale. Sums are taken over chunks of rows that are counted
+// from the first row of the whole data, and chunks are added along one fixed binary tree, so that
+// neither threads nor blocks show in the result.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "coterie/memory.hpp"
+#include "coterie/rows.hpp"
+#include "coterie/team.hpp"
+
+namespace coterie {
+
+enum class Covariance : uint8_t { full, tied, diag, spherical };
+
+constexpr int kLeafRows = 256; // rows that are swept together
+constexpr int kFewAxes = 4;    // full covariances up to this many columns: lanes hold rows
+constexpr int kTile = 6;       // columns of a triangular factor that are multiplied together
+constexpr int kSixteen = 16;   // numbers in a 4 x 4 block of a second moment
+// Half the squared distance, in the exponent of 2.
+constexpr double kHalf = 0.5 * 1.44269504088896340736;
+constexpr double kNegligible = 0x1p-100; // degrees of belonging below this are taken as zero
+
+// Sizes of what a sweep adds up, one after the other: log-likelihood, mass, first and second
+// moments by component; of matrices the upper triangle, row by row.
+struct SumsShape {
+    Covariance kind;
+    int k, d;
+    int64_t second() const {
+        switch (kind) {
+        case Covariance::full: return static_cast<int64_t>(d) * (d + 1) / 2;
+        case Covariance::diag: return d;
+        case Covariance::spherical: return 1;
+        case Covariance::tied: return 0;
+        }
+        return 0;
+    }
+    int64_t size() const { return 1 + k * (1 + d + second()); }
+};
+
+// Numbers in a factor as the tiles of mixture_full.cpp read it.
+inline size_t packed_factor(int d) {
+    size_t size = 0;
+    for (int j = 0; j < d; j += kTile) {
+        const size_t wide = d - j < kTile ? d - j : kTile;
+        size += (j + wide) * wide;
+    }
+    return size;
+}
+
+// What a kernel needs to know; it only points.
+struct MixtureTask {
+    const Rows* rows = nullptr;
+    const double* origin = nullptr; // (d rounded up to 4,)
+    const double* scale = nullptr;  // the same; powers of two
+    SumsShape shape{Covariance::full, 0, 0};
+
+    const double* offsets = nullptr;  // (k,) log of density at the mean and weight, base 2
+    const double* means = nullptr;    // (k, d) where distances are taken from; tied: whitened
+    const double* factors = nullptr;  // see Mixture
+    const double* shifts = nullptr;   // full: (k, d) what the factor makes of the mean
+    const uint8_t* direct = nullptr;  // full: (k,) subtract the mean before the factor
+    const double* whitener = nullptr; // tied: (d, d) upper, by column
+    const double* centres = nullptr;  // (k, d) of the moments
+
+    // Degrees of belonging that are given instead of computed; at most one of the two.
+    const double* given_degrees = nullptr; // (n, k)
+    const int32_t* given_labels = nullptr; // (n,)
+    bool all_in_one = false;               // k = 1 and every row belongs to it
+
+    // What is wanted; row r of the block is written at place r.
+    bool sums = true;
+    double* scores = nullptr;  // (n,)
+    double* degrees = nullptr; // (n, k)
+    int32_t* labels = nullptr; // (n,)
+
+    bool computed() const { return !given_degrees && !given_labels && !all_in_one; }
+};
+
+// Called now and then from inside long work; throws to end it.
+struct Pause {
+    Team* team;
+    int thread;
+    void operator()() const { team->check(thread); }
+};
+
+// A mixture prepared for the kernels.
+class Mixture {
+public:
+    // factors: precisions_cholesky in the shape of the kind; centres: (k, d) or null.
+    Mixture(Covariance kind, int k, int d, const double* offsets, const double* means,
+            const double* factors, const double* centres);
+    void describe(MixtureTask& task) const;
+
+private:
+    Covariance kind_;
+    int k_, d_;
+    std::vector<double> offsets_, means_, shifts_, centres_;
+    Buffer<double> factors_, whitener_;
+    std::vector<uint8_t> direct_;
+};
+
+// A node of the tree of chunks: the sum of chunks [index << level, (index + 1) << level).
+struct Node {
+    int level;
+    int64_t index;
+    Buffer<double> sums;
+};
+
+// Rows per chunk; blocks must begin at multiples of it to have the same bits as a single block.
+inline int64_t mixture_chunk_rows(int d) { return d <= 8 ? 8192 : d <= 64 ? 4096 : 1024; }
+
+// first: number of the block's first row. Returns what is left of the tree, by first row.
+std::vector<Node> sweep(Team& team, const MixtureTask& task, int64_t first);
+
+} // namespace coterie

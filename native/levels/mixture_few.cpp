@@ -1,0 +1,174 @@
+// mixture_few.cpp: full covariances of up to four columns. Vectors hold rows; all loops over
+// columns are unrolled.
+#include "mixture_leaf.hpp"
+
+namespace coterie::COTERIE_LEVEL {
+namespace {
+
+template <int D> struct Few {
+    static constexpr int kTriangle = D * (D + 1) / 2;
+    static constexpr int kSums = 1 + D + kTriangle;  // mass, first and second moments
+    static constexpr int kModel = D + kTriangle + 1; // mean, factor by column, offset
+
+    // out: (k, kModel)
+    static void pack(const MixtureTask& task, double* out) {
+        for (int c = 0; c < task.shape.k; ++c) {
+            for (int j = 0; j < D; ++j)
+                *out++ = task.means[c * D + j];
+            for (int j = 0; j < D; ++j)
+                for (int i = 0; i <= j; ++i)
+                    *out++ = task.factors[(c * D + i) * D + j] * std::sqrt(kHalf);
+            *out++ = task.offsets[c];
+        }
+    }
+
+    // Log densities of eight rows, and the largest.
+    static COTERIE_INLINE void densities(const double* group, const double* model, int k,
+                                         double* out, VD* largest) {
+        VD x[D][kParts];
+        for (int j = 0; j < D; ++j)
+            for (int p = 0; p < kParts; ++p)
+                x[j][p] = load<VD>(group + 8 * j + p * kLanes);
+        for (int p = 0; p < kParts; ++p)
+            largest[p] = every(-INFINITY);
+        for (int c = 0; c < k; ++c, model += kModel, out += 8)
+            for (int p = 0; p < kParts; ++p) {
+                VD z[D], log = every(model[kModel - 1]);
+#pragma GCC unroll 4
+                for (int j = 0; j < D; ++j)
+                    z[j] = x[j][p] - every(model[j]);
+                const double* u = model + D;
+#pragma GCC unroll 4
+                for (int j = 0; j < D; ++j) {
+                    VD y = z[0] * every(*u++);
+#pragma GCC unroll 4
+                    for (int i = 1; i <= j; ++i)
+                        y = fma(z[i], every(*u++), y);
+                    log = fma(-y, y, log);
+                }
+                store(out + p * kLanes, log);
+                largest[p] = max(largest[p], log);
+            }
+    }
+
+    // Adds a leaf to the sums of one component; part p of every group goes to part p of the lanes.
+    template <int Together>
+    static COTERIE_INLINE void add(const Leaf& leaf, int c, const double* centre, int from,
+                                   double* lanes) {
+        VD mass[Together], first[D][Together], second[kTriangle][Together], m[D];
+        for (int j = 0; j < D; ++j)
+            m[j] = every(centre[j]);
+        double* at = lanes + from * kLanes;
+        for (int p = 0; p < Together; ++p) {
+            mass[p] = load<VD>(at + p * kLanes);
+            for (int j = 0; j < D; ++j)
+                first[j][p] = load<VD>(at + 8 * (1 + j) + p * kLanes);
+            for (int t = 0; t < kTriangle; ++t)
+                second[t][p] = load<VD>(at + 8 * (1 + D + t) + p * kLanes);
+        }
+        const double* e = leaf.degrees + 8 * c + from * kLanes;
+        const double* share = leaf.share + from * kLanes;
+        const double* x = leaf.columns + from * kLanes;
+        const int groups = leaf.groups, e_stride = 8 * leaf.k, x_stride = 8 * leaf.padded;
+        for (int g = 0; g < groups; ++g, e += e_stride, share += 8, x += x_stride)
+#pragma GCC unroll 4
+            for (int p = 0; p < Together; ++p) {
+                const VD r = load<VD>(e + p * kLanes) * load<VD>(share + p * kLanes);
+                mass[p] += r;
+                VD z[D];
+#pragma GCC unroll 4
+                for (int j = 0; j < D; ++j)
+                    z[j] = load<VD>(x + 8 * j + p * kLanes) - m[j];
+                int t = 0;
+#pragma GCC unroll 4
+                for (int i = 0; i < D; ++i) {
+                    const VD rz = r * z[i];
+                    first[i][p] += rz;
+#pragma GCC unroll 4
+                    for (int j = i; j < D; ++j, ++t)
+                        second[t][p] = fma(rz, z[j], second[t][p]);
+                }
+            }
+        for (int p = 0; p < Together; ++p) {
+            store(at + p * kLanes, mass[p]);
+            for (int j = 0; j < D; ++j)
+                store(at + 8 * (1 + j) + p * kLanes, first[j][p]);
+            for (int t = 0; t < kTriangle; ++t)
+                store(at + 8 * (1 + D + t) + p * kLanes, second[t][p]);
+        }
+    }
+
+    static size_t doubles(const MixtureTask& task) {
+        return Leaf::doubles(task) + static_cast<size_t>(task.shape.k) * (8 * kSums + kModel);
+    }
+
+    static void chunk(const MixtureTask& task, int64_t begin, int64_t end, double* scratch,
+                      double* out, const Pause& pause) {
+        Leaf leaf(task, scratch);
+        const int k = leaf.k;
+        double *lanes = leaf.rest, *model = lanes + static_cast<size_t>(k) * 8 * kSums;
+        std::memset(lanes, 0, sizeof(double) * k * 8 * kSums);
+        double likelihood = 0.0;
+        if (task.computed())
+            pack(task, model);
+        for (int64_t at = begin; at < end; at += kLeafRows) {
+            pause();
+            leaf.read(task, at, std::min<int64_t>(end, at + kLeafRows));
+            if (task.computed()) {
+                for (int g = 0; g < leaf.groups; ++g) {
+                    VD largest[kParts];
+                    densities(leaf.group(g), model, k, leaf.logs(g), largest);
+                    if (!task.labels)
+                        leaf.exponentiate(g, largest);
+                }
+                if (task.labels) {
+                    leaf.choose_labels(task.labels + at);
+                    continue;
+                }
+                likelihood += leaf.finish(task);
+            } else {
+                leaf.take_given(task);
+            }
+            if (!task.sums)
+                continue;
+            constexpr int kAtOnce = D <= 2 ? kParts : 1; // as many sums as registers hold
+            for (int c = 0; c < k; ++c)
+                for (int p = 0; p < kParts; p += kAtOnce)
+                    add<kAtOnce>(leaf, c, task.centres + c * D, p, lanes + c * 8 * kSums);
+        }
+        if (!task.sums)
+            return;
+        out[0] = likelihood;
+        for (int c = 0; c < k; ++c) {
+            const double* from = lanes + c * 8 * kSums;
+            out[1 + c] = across(from);
+            for (int j = 0; j < D; ++j)
+                out[1 + k + c * D + j] = across(from + 8 * (1 + j));
+            for (int t = 0; t < kTriangle; ++t)
+                out[1 + k + k * D + c * kTriangle + t] = across(from + 8 * (1 + D + t));
+        }
+    }
+};
+
+} // namespace
+
+size_t mixture_few_doubles(const MixtureTask& task) {
+    switch (task.shape.d) {
+    case 1: return Few<1>::doubles(task);
+    case 2: return Few<2>::doubles(task);
+    case 3: return Few<3>::doubles(task);
+    default: return Few<4>::doubles(task);
+    }
+}
+
+void mixture_few(const MixtureTask& task, int64_t begin, int64_t end, double* scratch, double* out,
+                 const Pause& pause) {
+    switch (task.shape.d) {
+    case 1: return Few<1>::chunk(task, begin, end, scratch, out, pause);
+    case 2: return Few<2>::chunk(task, begin, end, scratch, out, pause);
+    case 3: return Few<3>::chunk(task, begin, end, scratch, out, pause);
+    default: return Few<4>::chunk(task, begin, end, scratch, out, pause);
+    }
+}
+
+} // namespace coterie::COTERIE_LEVEL

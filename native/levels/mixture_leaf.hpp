@@ -1,0 +1,197 @@
+// mixture_leaf.hpp: what all mixture kernels share: reading a leaf of rows, and its degrees of
+// belonging.
+//
+// Rows are kept eight by eight: in a group, column after column of eight rows. Logs of densities
+// become degrees in place: (groups, k, 8).
+#pragma once
+
+#include "coterie/mixture.hpp"
+#include "wide.hpp"
+
+namespace coterie::COTERIE_LEVEL {
+
+typedef float F4 __attribute__((vector_size(16)));
+constexpr int kTogether = kParts == 4 ? 1 : 4 / kParts; // components exponentiated together
+
+// Scratch of one thread, laid out by `Leaf::bytes`.
+struct Leaf {
+    int k, d, padded; // padded: d rounded up to 4
+    int n = 0;        // rows in this leaf
+    int groups = 0;
+    int64_t first = 0;      // in the block
+    double* columns;        // (groups, padded, 8)
+    double* degrees;        // (groups, k, 8)
+    double* top;            // (256,) largest log density of each row
+    double* total;          // (256,) sum of exponentials below it
+    double* share;          // (256,) weight / total; zero beyond the last row
+    double* rows = nullptr; // (256, padded) the same, row by row, where a kernel wants it
+    double* rest;           // what a kernel needs besides
+
+    static size_t doubles(const MixtureTask& task) {
+        const size_t padded = (task.shape.d + 3) / 4 * 4;
+        return kLeafRows * (padded + task.shape.k + 3);
+    }
+    Leaf(const MixtureTask& task, double* scratch)
+        : k(task.shape.k), d(task.shape.d), padded((d + 3) / 4 * 4) {
+        columns = scratch;
+        degrees = columns + kLeafRows * padded;
+        top = degrees + static_cast<size_t>(kLeafRows) * k;
+        total = top + kLeafRows;
+        share = total + kLeafRows;
+        rest = share + kLeafRows;
+    }
+    double* group(int g) const { return columns + g * 8 * padded; }
+    double* logs(int g) const { return degrees + static_cast<size_t>(g) * 8 * k; }
+
+    // Reads rows [begin, end); rows beyond the last are zeros.
+    void read(const MixtureTask& task, int64_t begin, int64_t end) {
+        first = begin;
+        n = static_cast<int>(end - begin);
+        groups = (n + 7) / 8;
+        if (task.rows->kind == Kind::float32)
+            read_from(static_cast<const float*>(task.rows->values) + begin * d, task);
+        else
+            read_from(static_cast<const double*>(task.rows->values) + begin * d, task);
+    }
+
+    template <class T> void read_from(const T* x, const MixtureTask& task) {
+        if (d == 2)
+            return read_few<2>(x, task);
+        if (d == 3)
+            return read_few<3>(x, task);
+        const int whole = n / 8; // groups
+        for (int g = 0; g < whole; ++g) {
+            int j = 0;
+            for (; j + 4 <= d; j += 4)
+                read_square(x + static_cast<int64_t>(8 * g) * d + j, d, task, g, j);
+            if (j < d)
+                read_edge(x, task, g, j);
+        }
+        for (int g = whole; g < groups; ++g)
+            for (int j = 0; j < d; j += 4)
+                read_edge(x, task, g, j);
+    }
+
+    // Four columns of eight rows that lie `stride` apart.
+    template <class T>
+    COTERIE_INLINE void read_square(const T* x, int64_t stride, const MixtureTask& task, int g,
+                                    int j) {
+        const D4 origin = load<D4>(task.origin + j), scale = load<D4>(task.scale + j);
+        double *out = group(g) + j * 8, *by_row = rows + static_cast<size_t>(8 * g) * padded + j;
+#pragma GCC unroll 2
+        for (int half = 0; half < 2; ++half, out += 4) {
+            D4 row[4];
+#pragma GCC unroll 4
+            for (int q = 0; q < 4; ++q, x += stride, by_row += padded) {
+                D4 value;
+                if constexpr (sizeof(T) == 8)
+                    value = load<D4>(x);
+                else
+                    value = __builtin_convertvector(load<F4>(x), D4);
+                row[q] = (value - origin) * scale;
+                if (rows)
+                    store(by_row, row[q]);
+            }
+            const D4 a = __builtin_shufflevector(row[0], row[1], 0, 4, 2, 6);
+            const D4 b = __builtin_shufflevector(row[0], row[1], 1, 5, 3, 7);
+            const D4 c = __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6);
+            const D4 e = __builtin_shufflevector(row[2], row[3], 1, 5, 3, 7);
+            store(out, __builtin_shufflevector(a, c, 0, 1, 4, 5));
+            store(out + 8, __builtin_shufflevector(b, e, 0, 1, 4, 5));
+            store(out + 16, __builtin_shufflevector(a, c, 2, 3, 6, 7));
+            store(out + 24, __builtin_shufflevector(b, e, 2, 3, 6, 7));
+        }
+    }
+
+    // The same at the last rows or columns; what lies beyond them becomes zero.
+    template <class T> void read_edge(const T* x, const MixtureTask& task, int g, int j) {
+        double square[8][4] = {};
+        const int wide = d - j < 4 ? d - j : 4;
+        for (int q = 0; q < 8; ++q)
+            for (int l = 0; l < 4; ++l)
+                square[q][l] = 8 * g + q < n && l < wide
+                                   ? double(x[static_cast<int64_t>(8 * g + q) * d + j + l])
+                                   : task.origin[j + l];
+        read_square(&square[0][0], 4, task, g, j);
+    }
+
+    // Two or three columns: four rows lie in as many vectors as there are columns.
+    template <int D, class T> void read_few(const T* x, const MixtureTask& task) {
+        D4 origin[D], scale[D];
+        for (int l = 0; l < D; ++l)
+            origin[l] = every4(task.origin[l]), scale[l] = every4(task.scale[l]);
+        T last[8 * D] = {};
+        for (int g = 0; g < groups; ++g) {
+            const T* p = x + g * 8 * D;
+            if (8 * g + 8 > n) {
+                std::memcpy(last, p, sizeof(T) * (n - 8 * g) * D);
+                p = last;
+            }
+            double* out = group(g);
+            for (int half = 0; half < 2; ++half, p += 4 * D) {
+                D4 flat[D], column[D];
+                for (int v = 0; v < D; ++v)
+                    flat[v] = D4{double(p[4 * v]), double(p[4 * v + 1]), double(p[4 * v + 2]),
+                                 double(p[4 * v + 3])};
+                if constexpr (D == 2) {
+                    column[0] = __builtin_shufflevector(flat[0], flat[1], 0, 2, 4, 6);
+                    column[1] = __builtin_shufflevector(flat[0], flat[1], 1, 3, 5, 7);
+                } else {
+                    column[0] = __builtin_shufflevector(
+                        __builtin_shufflevector(flat[0], flat[1], 0, 3, 6, 0), flat[2], 0, 1, 2, 5);
+                    column[1] = __builtin_shufflevector(
+                        __builtin_shufflevector(flat[0], flat[1], 1, 4, 7, 1), flat[2], 0, 1, 2, 6);
+                    column[2] = __builtin_shufflevector(
+                        __builtin_shufflevector(flat[0], flat[1], 2, 5, 2, 2), flat[2], 0, 1, 4, 7);
+                }
+                for (int l = 0; l < D; ++l)
+                    store(out + 8 * l + 4 * half, (column[l] - origin[l]) * scale[l]);
+            }
+        }
+    }
+
+    // Log densities of a group become exponentials below the largest.
+    COTERIE_INLINE void exponentiate(int g, const VD* largest) {
+        double* e = logs(g);
+        const int count = k;
+        VD sum[kParts] = {};
+        int c = 0;
+        for (; c + kTogether <= count; c += kTogether)
+            exponentiate_some<kTogether>(e + 8 * c, largest, sum);
+        for (; c < count; ++c)
+            exponentiate_some<1>(e + 8 * c, largest, sum);
+        for (int p = 0; p < kParts; ++p) {
+            store(top + 8 * g + p * kLanes, largest[p]);
+            store(total + 8 * g + p * kLanes, sum[p]);
+        }
+    }
+    template <int Count>
+    static COTERIE_INLINE void exponentiate_some(double* e, const VD* largest, VD* sum) {
+        VD x[Count * kParts];
+#pragma GCC unroll 8
+        for (int i = 0; i < Count * kParts; ++i)
+            x[i] = load<VD>(e + i * kLanes) - largest[i % kParts];
+        exp2_of<Count * kParts>(x);
+#pragma GCC unroll 8
+        for (int i = 0; i < Count * kParts; ++i) {
+            sum[i % kParts] += x[i];
+            store(e + i * kLanes, x[i]);
+        }
+    }
+    COTERIE_INLINE void exponentiate(int g) {
+        const double* e = logs(g);
+        VD largest[kParts];
+        for (int p = 0; p < kParts; ++p)
+            largest[p] = load<VD>(e + p * kLanes);
+        for (int c = 1; c < k; ++c)
+            for (int p = 0; p < kParts; ++p)
+                largest[p] = max(largest[p], load<VD>(e + 8 * c + p * kLanes));
+        exponentiate(g, largest);
+    }
+
+    void choose_labels(int32_t* out) const;
+    double finish(const MixtureTask& task);
+    void take_given(const MixtureTask& task);
+};
+
+} // namespace coterie::COTERIE_LEVEL

@@ -1,0 +1,166 @@
+// mixture.cpp: preparing a mixture for the kernels, and sweeping a block along the tree of chunks.
+#include "coterie/mixture.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "coterie/kernels.hpp"
+
+namespace coterie {
+namespace {
+
+// A factor times a mean far from the origin loses digits; then the mean is subtracted first.
+constexpr double kFarMean = 4096.0;
+
+} // namespace
+
+Mixture::Mixture(Covariance kind, int k, int d, const double* offsets, const double* means,
+                 const double* factors, const double* centres)
+    : kind_(kind), k_(k), d_(d), offsets_(offsets, offsets + k),
+      means_(means, means + size_t(k) * d),
+      centres_(centres ? centres : means, (centres ? centres : means) + size_t(k) * d) {
+    const size_t square = static_cast<size_t>(d) * d;
+    for (double& offset : offsets_)
+        offset *= 2 * kHalf; // to the base 2
+    const double root = std::sqrt(kHalf);
+    switch (kind) {
+    case Covariance::diag:
+        factors_.resize(size_t(k) * d);
+        for (size_t i = 0; i < factors_.size(); ++i)
+            factors_[i] = factors[i] * root;
+        break;
+    case Covariance::spherical:
+        factors_.resize(k);
+        for (int c = 0; c < k; ++c)
+            factors_[c] = kHalf * factors[c] * factors[c];
+        break;
+    case Covariance::tied:
+        whitener_.resize(square);
+        for (int j = 0; j < d; ++j)
+            for (int i = 0; i < d; ++i)
+                whitener_[size_t(j) * d + i] = i <= j ? factors[size_t(i) * d + j] * root : 0.0;
+        for (int c = 0; c < k; ++c)
+            for (int j = 0; j < d; ++j) {
+                double sum = 0.0;
+                for (int i = 0; i <= j; ++i)
+                    sum = std::fma(means[size_t(c) * d + i], whitener_[size_t(j) * d + i], sum);
+                means_[size_t(c) * d + j] = sum;
+            }
+        break;
+    case Covariance::full:
+        if (d <= kFewAxes) {
+            factors_.resize(k * square);
+            std::copy(factors, factors + k * square, factors_.data());
+            break;
+        }
+        factors_.resize(k * packed_factor(d));
+        shifts_.resize(size_t(k) * d);
+        direct_.resize(k);
+        for (int c = 0; c < k; ++c) {
+            const double *u = factors + c * square, *mean = means + size_t(c) * d;
+            double* out = factors_.data() + c * packed_factor(d);
+            for (int j0 = 0; j0 < d; j0 += kTile)
+                for (int i = 0; i < std::min(d, j0 + kTile); ++i)
+                    for (int j = j0; j < std::min(d, j0 + kTile); ++j)
+                        *out++ = i <= j ? u[size_t(i) * d + j] * root : 0.0;
+            std::vector<double> sum(d), reach(d);
+            for (int i = 0; i < d; ++i)
+                for (int j = i; j < d; ++j) {
+                    const double term = u[size_t(i) * d + j] * root;
+                    sum[j] = std::fma(term, mean[i], sum[j]);
+                    reach[j] += std::fabs(term * mean[i]);
+                }
+            std::copy(sum.begin(), sum.end(), shifts_.begin() + size_t(c) * d);
+            direct_[c] = *std::max_element(reach.begin(), reach.end()) > kFarMean;
+        }
+    }
+}
+
+void Mixture::describe(MixtureTask& task) const {
+    task.offsets = offsets_.data();
+    task.means = means_.data();
+    task.factors = factors_.data();
+    task.shifts = shifts_.data();
+    task.direct = direct_.data();
+    task.whitener = whitener_.data();
+    task.centres = centres_.data();
+}
+
+namespace {
+
+// Sums of chunks, joined with their siblings as soon as both are there.
+class Tree {
+public:
+    explicit Tree(size_t size) : size_(size) {}
+
+    Buffer<double> blank() {
+        {
+            const std::lock_guard lock(mutex_);
+            if (!spare_.empty()) {
+                Buffer<double> out = std::move(spare_.back());
+                spare_.pop_back();
+                return out;
+            }
+        }
+        return Buffer<double>(size_);
+    }
+
+    void add(int64_t index, Buffer<double> sums) {
+        for (int level = 0;; ++level, index >>= 1) {
+            Buffer<double> sibling;
+            {
+                const std::lock_guard lock(mutex_);
+                const auto found = nodes_.find({level, index ^ 1});
+                if (found == nodes_.end()) {
+                    nodes_.emplace(std::make_pair(level, index), std::move(sums));
+                    return;
+                }
+                sibling = std::move(found->second);
+                nodes_.erase(found);
+            }
+            for (size_t i = 0; i < size_; ++i) // of two numbers, so the order does not matter
+                sums[i] += sibling[i];
+            const std::lock_guard lock(mutex_);
+            spare_.push_back(std::move(sibling));
+        }
+    }
+
+    std::vector<Node> nodes() {
+        std::vector<Node> out;
+        for (auto& [place, sums] : nodes_)
+            out.push_back({place.first, place.second, std::move(sums)});
+        return out;
+    }
+
+private:
+    size_t size_;
+    std::mutex mutex_;
+    std::map<std::pair<int, int64_t>, Buffer<double>> nodes_;
+    std::vector<Buffer<double>> spare_;
+};
+
+} // namespace
+
+std::vector<Node> sweep(Team& team, const MixtureTask& task, int64_t first) {
+    const Kernels& level = kernels();
+    const int64_t rows = mixture_chunk_rows(task.shape.d);
+    const int64_t before = first / rows, chunks = (task.rows->n + rows - 1) / rows;
+    std::vector<Buffer<double>> scratch(team.size());
+    Tree tree(task.sums ? task.shape.size() : 0);
+    team.for_chunks(chunks, 1, [&](int thread, int64_t begin, int64_t end) {
+        for (int64_t chunk = begin; chunk < end; ++chunk) {
+            scratch[thread].resize(level.mixture_doubles(task) + 8);
+            Buffer<double> sums;
+            if (task.sums)
+                sums = tree.blank();
+            level.mixture(task, chunk * rows, std::min(task.rows->n, (chunk + 1) * rows),
+                          scratch[thread].data(), sums.data(), Pause{&team, thread});
+            if (task.sums)
+                tree.add(before + chunk, std::move(sums));
+        }
+    });
+    return tree.nodes();
+}
+
+} // namespace coterie

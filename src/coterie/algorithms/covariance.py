@@ -1,0 +1,352 @@
+"""Families of covariance matrices: what each may look like, and everything that depends on it.
+
+All arithmetic is in the frame of the data (see `coterie.kernels.mixture_steps`), where columns are
+centred and near one in size; `to_frame` and `from_frame` translate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+from coterie.kernels.exact import Floats
+from coterie.kernels.mixture_steps import Densities, Frame, Kind, Moments
+
+LOG_2_PI = float(np.log(2 * np.pi))
+RELATIVE_FLOOR = 1e-12  # of a column's variance: a millionth of its standard deviation
+
+
+class NotPositiveDefinite(ValueError):
+    """A covariance matrix has a direction without any spread."""
+
+    def __init__(self, component: int | None) -> None:
+        self.component = component  # None: the one that all components share
+        whose = "the shared covariance" if component is None else f"component {component}"
+        super().__init__(
+            f"expected covariances that spread in every direction, but {whose} is flat: its "
+            "points lie (nearly) in a plane, or are too few. Use fewer components, a larger "
+            "reg_covar, or covariance_type='diag' or 'spherical'."
+        )
+
+
+@dataclass(frozen=True)
+class Floor:
+    """The least spread a covariance keeps, by column, in the frame's units.
+
+    `added` is scikit-learn's reg_covar: the values are added to the variances. Otherwise spread
+    below the floor is raised to it, which is the likeliest covariance among those that are nowhere
+    below: so the soft clustering error still never increases (to rounding, which at the relative
+    floor is about 1e-4 per point and column: a matrix holds such a small spread to four digits).
+    """
+
+    values: Floats  # (d,)
+    added: bool
+
+
+class Family:
+    """A family of covariances. Shapes of arrays are scikit-learn's."""
+
+    kind: ClassVar[Kind]
+    isotropic: ClassVar[bool] = False  # columns must share one unit
+
+    def __init__(self, *, estimated: bool = True) -> None:
+        self.estimated = estimated  # else covariances are given and stay
+
+    def shape(self, k: int, d: int) -> tuple[int, ...]:
+        raise NotImplementedError
+
+    def n_covariance_parameters(self, k: int, d: int) -> int:
+        raise NotImplementedError
+
+    def n_parameters(self, k: int, d: int) -> int:
+        """Free parameters of a mixture, for BIC and AIC."""
+        return self.n_covariance_parameters(k, d) + k * d + k - 1
+
+    def estimate(self, moments: Moments, shift: Floats, floor: Floor) -> Floats:
+        """Covariances about centre + shift, (k, d). Components without mass give NaN."""
+        raise NotImplementedError
+
+    def factors(self, covariances: Floats) -> Floats:
+        """precisions_cholesky: U with U U' = C^-1, or 1 / standard deviation."""
+        raise NotImplementedError
+
+    def log_peaks(self, factors: Floats, k: int, d: int) -> Floats:
+        """(k,) log density at the mean."""
+        raise NotImplementedError
+
+    def scaled(self, covariances: Floats, exponent: NDArray[np.int32]) -> Floats:
+        """Covariances of columns multiplied by 2^exponent."""
+        raise NotImplementedError
+
+    def matrices(self, covariances: Floats, k: int, d: int) -> Floats:
+        """(k, d, d) whatever the family."""
+        raise NotImplementedError
+
+    def unfolded(self, densities: Densities) -> Densities:
+        """The same densities in a richer family whose moments may be taken about any centres."""
+        return densities
+
+    def precisions(self, factors: Floats) -> Floats:
+        return np.asarray(factors**2)
+
+    def densities(self, weights: Floats, means: Floats, factors: Floats, frame: Frame) -> Densities:
+        k, d = means.shape
+        with np.errstate(divide="ignore"):  # a component may have lost all its weight
+            offsets = np.log(weights) + self.log_peaks(factors, k, d) - frame.log_unit
+        return Densities(self.kind, offsets, np.ascontiguousarray(means), factors)
+
+    def to_frame(self, covariances: Floats, frame: Frame) -> Floats:
+        return self.scaled(np.asarray(covariances, dtype=np.float64), -frame.exponent)
+
+    def from_frame(self, covariances: Floats, frame: Frame) -> Floats:
+        return self.scaled(covariances, frame.exponent)
+
+    def factors_from_frame(self, factors: Floats, frame: Frame) -> Floats:
+        """precisions_cholesky in the data's units."""
+        raise NotImplementedError
+
+    def sample(
+        self, means: Floats, covariances: Floats, counts: list[int], random: np.random.RandomState
+    ) -> Floats:
+        """counts[c] points of each component, one component after the other."""
+        k, d = means.shape
+        parts = []
+        for mean, C, count in zip(means, self.matrices(covariances, k, d), counts, strict=True):
+            parts.append(mean + random.standard_normal((count, d)) @ _root(C).T)
+        return np.concatenate(parts)
+
+
+class Full(Family):
+    """Every component has a covariance matrix of its own: (k, d, d)."""
+
+    kind: ClassVar[Kind] = "full"
+
+    def shape(self, k: int, d: int) -> tuple[int, ...]:
+        return (k, d, d)
+
+    def n_covariance_parameters(self, k: int, d: int) -> int:
+        return k * d * (d + 1) // 2
+
+    def estimate(self, moments: Moments, shift: Floats, floor: Floor) -> Floats:
+        assert moments.second is not None
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mass = moments.mass[:, None, None]
+            cross = (moments.first / moments.mass[:, None])[:, :, None] * shift[:, None, :]
+            C = moments.second / mass - (cross + cross.transpose(0, 2, 1))
+            C += shift[:, :, None] * shift[:, None, :]
+        for c, one in enumerate(C):
+            if np.isfinite(one).all():
+                C[c] = _floored(one, floor)
+        return np.asarray(C)
+
+    def factors(self, covariances: Floats) -> Floats:
+        out = np.empty_like(covariances)
+        for c, C in enumerate(covariances):
+            U = _inverse_root(C)
+            if U is None:
+                raise NotPositiveDefinite(c)
+            out[c] = U
+        return out
+
+    def log_peaks(self, factors: Floats, k: int, d: int) -> Floats:
+        diagonals = np.diagonal(factors, axis1=1, axis2=2)
+        return np.asarray(np.log(diagonals).sum(axis=1) - 0.5 * d * LOG_2_PI)
+
+    def scaled(self, covariances: Floats, exponent: NDArray[np.int32]) -> Floats:
+        return np.asarray(np.ldexp(covariances, exponent[:, None] + exponent))
+
+    def matrices(self, covariances: Floats, k: int, d: int) -> Floats:
+        return covariances
+
+    def precisions(self, factors: Floats) -> Floats:
+        return np.asarray(factors @ np.swapaxes(factors, -1, -2))
+
+    def factors_from_frame(self, factors: Floats, frame: Frame) -> Floats:
+        return np.asarray(np.ldexp(factors, -frame.exponent[:, None]))
+
+
+class Tied(Full):
+    """All components share one covariance matrix: (d, d)."""
+
+    kind = "tied"
+
+    def shape(self, k: int, d: int) -> tuple[int, ...]:
+        return (d, d)
+
+    def n_covariance_parameters(self, k: int, d: int) -> int:
+        return d * (d + 1) // 2
+
+    def estimate(self, moments: Moments, shift: Floats, floor: Floor) -> Floats:
+        """From the moments of full matrices; `pooled` needs only the data's total scatter."""
+        live = moments.mass > 0
+        means = np.where(live[:, None], shift, 0.0)
+        assert moments.second is not None
+        cross = moments.first.T @ means
+        total = moments.second.sum(axis=0) - (cross + cross.T)
+        total += (means * moments.mass[:, None]).T @ means
+        return _floored(total / moments.mass.sum(), floor)
+
+    def pooled(self, scatter: Floats, moments: Moments, means: Floats, floor: Floor) -> Floats:
+        """Scatter about the origin of the frame, less what the means explain.
+
+        means : (k, d); moments taken about the origin.
+        """
+        cross = moments.first.T @ means
+        within = scatter - (cross + cross.T) + (means * moments.mass[:, None]).T @ means
+        return _floored(within / moments.mass.sum(), floor)
+
+    def factors(self, covariances: Floats) -> Floats:
+        U = _inverse_root(covariances)
+        if U is None:
+            raise NotPositiveDefinite(None)
+        return U
+
+    def log_peaks(self, factors: Floats, k: int, d: int) -> Floats:
+        return np.full(k, np.log(np.diagonal(factors)).sum() - 0.5 * d * LOG_2_PI)
+
+    def matrices(self, covariances: Floats, k: int, d: int) -> Floats:
+        return np.broadcast_to(covariances, (k, d, d))
+
+    def unfolded(self, densities: Densities) -> Densities:
+        k, d = densities.means.shape
+        factors = np.ascontiguousarray(np.broadcast_to(densities.factors, (k, d, d)))
+        return replace(densities, kind="full", factors=factors)
+
+
+class Diag(Family):
+    """Every component has a variance for each column: (k, d)."""
+
+    kind = "diag"
+
+    def shape(self, k: int, d: int) -> tuple[int, ...]:
+        return (k, d)
+
+    def n_covariance_parameters(self, k: int, d: int) -> int:
+        return k * d
+
+    def estimate(self, moments: Moments, shift: Floats, floor: Floor) -> Floats:
+        assert moments.second is not None
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mass = moments.mass[:, None]
+            v = moments.second / mass - 2 * (moments.first / mass) * shift + shift**2
+        return v + floor.values if floor.added else np.asarray(np.maximum(v, floor.values))
+
+    def factors(self, covariances: Floats) -> Floats:
+        if not np.all(covariances > 0):
+            flat = np.argwhere(~(covariances > 0))[0]
+            raise NotPositiveDefinite(int(flat[0]))
+        return np.asarray(1.0 / np.sqrt(covariances))
+
+    def log_peaks(self, factors: Floats, k: int, d: int) -> Floats:
+        return np.asarray(np.log(factors).sum(axis=1) - 0.5 * d * LOG_2_PI)
+
+    def scaled(self, covariances: Floats, exponent: NDArray[np.int32]) -> Floats:
+        return np.asarray(np.ldexp(covariances, 2 * exponent))
+
+    def matrices(self, covariances: Floats, k: int, d: int) -> Floats:
+        return np.asarray(covariances[:, :, None] * np.eye(d))
+
+    def factors_from_frame(self, factors: Floats, frame: Frame) -> Floats:
+        return np.asarray(np.ldexp(factors, -frame.exponent))
+
+
+class Spherical(Family):
+    """Every component has one variance: (k,)."""
+
+    kind = "spherical"
+    isotropic = True
+
+    def shape(self, k: int, d: int) -> tuple[int, ...]:
+        return (k,)
+
+    def n_covariance_parameters(self, k: int, d: int) -> int:
+        return k
+
+    def estimate(self, moments: Moments, shift: Floats, floor: Floor) -> Floats:
+        assert moments.second is not None
+        d = shift.shape[1]
+        second = moments.second if moments.second.ndim == 1 else moments.second.sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = moments.first / moments.mass[:, None]
+            v = (
+                second / moments.mass - (2 * mean * shift).sum(axis=1) + (shift**2).sum(axis=1)
+            ) / d
+        least = float(floor.values.mean())
+        return v + least if floor.added else np.asarray(np.maximum(v, least))
+
+    def factors(self, covariances: Floats) -> Floats:
+        if not np.all(covariances > 0):
+            raise NotPositiveDefinite(int(np.flatnonzero(~(covariances > 0))[0]))
+        return np.asarray(1.0 / np.sqrt(covariances))
+
+    def log_peaks(self, factors: Floats, k: int, d: int) -> Floats:
+        return np.asarray(d * np.log(factors) - 0.5 * d * LOG_2_PI)
+
+    def scaled(self, covariances: Floats, exponent: NDArray[np.int32]) -> Floats:
+        return np.asarray(np.ldexp(covariances, 2 * int(exponent[0])))
+
+    def matrices(self, covariances: Floats, k: int, d: int) -> Floats:
+        return np.asarray(np.broadcast_to(covariances, k)[:, None, None] * np.eye(d))
+
+    def unfolded(self, densities: Densities) -> Densities:
+        k, d = densities.means.shape
+        factors = np.ascontiguousarray(np.broadcast_to(densities.factors[:, None], (k, d)))
+        return replace(densities, kind="diag", factors=factors)
+
+    def factors_from_frame(self, factors: Floats, frame: Frame) -> Floats:
+        return np.asarray(np.ldexp(factors, -int(frame.exponent[0])))
+
+
+FAMILIES: dict[str, Family] = {
+    "full": Full(),
+    "tied": Tied(),
+    "diag": Diag(),
+    "spherical": Spherical(),
+}
+
+
+def fixed(shape_of: str) -> Family:
+    """Covariances that are given and stay, in the shape of a family (P15)."""
+    return type(FAMILIES[shape_of])(estimated=False)
+
+
+def _floored(C: Floats, floor: Floor) -> Floats:
+    """A symmetric matrix with the floor added, or raised to the floor where it is below."""
+    d = len(C)
+    if floor.added:
+        C = C.copy()
+        C.flat[:: d + 1] += floor.values
+        return C
+    root = np.sqrt(floor.values)
+    relative = C / root[:, None] / root
+    test = relative.copy()
+    test.flat[:: d + 1] -= 1.0
+    if lapack.dpotrf(test, lower=1, overwrite_a=1)[1] == 0:
+        return C  # nowhere below
+    values, vectors = np.linalg.eigh(relative)
+    if values[0] >= 1.0:
+        return C
+    raised = (vectors * np.maximum(values, 1.0)) @ vectors.T
+    raised = (raised + raised.T) / 2
+    return np.asarray(raised * root[:, None] * root)
+
+
+def _inverse_root(C: Floats) -> Floats | None:
+    """Upper U with U U' = C^-1; None if C is not positive definite."""
+    if not np.isfinite(C).all():
+        return None
+    L, failed = lapack.dpotrf(C, lower=1, clean=1)
+    if failed:
+        return None
+    inverse, failed = lapack.dtrtri(L, lower=1)
+    return None if failed else np.ascontiguousarray(inverse.T)
+
+
+def _root(C: Floats) -> Floats:
+    """R with R R' = C, also for flat C."""
+    values, vectors = np.linalg.eigh(C)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))

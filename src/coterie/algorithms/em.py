@@ -1,0 +1,277 @@
+"""Soft clustering: Algorithm 3 of the paper, EM for a Gaussian mixture, over any engine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Protocol
+
+import numpy as np
+
+from coterie.algorithms.covariance import Family, Floor, NotPositiveDefinite, Tied
+from coterie.algorithms.mixture import Mixture, MixtureIteration, MixtureRun, MixtureSurvey
+from coterie.engines.protocol import Engine
+from coterie.kernels import mixture_steps
+from coterie.kernels.exact import Floats
+from coterie.kernels.mixture_steps import Densities, Moments
+
+FAR = 100.0  # standard deviations; a mean that moved farther wants its moments taken again
+UNEXPLAINED = 1e6  # scatter may exceed the shared covariance this many times before digits run out
+
+
+class Proposal(Protocol):
+    """A way to go farther than one EM step; all mixtures are in the frame's units."""
+
+    def propose(self, before: Mixture, after: Mixture, log_likelihood: float) -> Mixture | None:
+        """A mixture to try instead of `after`, the plain EM step from `before`, whose
+        log-likelihood is given. None: take `after`."""
+        ...
+
+    def rejected(self) -> None:
+        """The last proposal was less likely than `before`; `after` was taken."""
+        ...
+
+
+@dataclass(frozen=True)
+class EmRules:
+    """When to stop, and what to do on the way."""
+
+    max_iter: int | None = 100
+    tol: float = 1e-3  # on the change of the log-likelihood by unit of weight
+    deadline: float | None = None  # on time.perf_counter
+    reg_covar: float | None = None  # None: a floor relative to the data
+    fixed: frozenset[str] = frozenset()  # of "weights", "means", "covariances"
+    keep_on_interrupt: bool = False
+    trace: bool = False
+
+
+Observer = Callable[[int, MixtureIteration, Mixture], bool]  # (iteration, record, mixture) -> stop?
+
+
+def em(
+    engine: Engine,
+    survey: MixtureSurvey,
+    family: Family,
+    start: Mixture,
+    rules: EmRules,
+    observe: Observer | None = None,
+    proposal: Proposal | None = None,
+    sweep: Callable[..., mixture_steps.Sums] = mixture_steps.sweep,
+) -> MixtureRun:
+    """Run EM from the given mixture."""
+    run = Em(engine, survey, family, start, rules, sweep)
+    started = time.perf_counter()
+    if rules.max_iter == 0:
+        return run.finish("max_iter=0 reached", started)
+    stopped = None
+    try:
+        for iteration in count(1):
+            # 1. E step: degrees of belonging, kept only as the sums that the M step needs.
+            moments = run.expectation()
+            if run.overshot(moments):
+                assert proposal is not None
+                proposal.rejected()
+                moments = run.expectation()
+            # 2. M step: effective sizes, cluster probabilities, means, covariances.
+            try:
+                after = run.maximised(moments)
+            except NotPositiveDefinite as flat:
+                stopped = f"stopped before iteration {iteration}: {flat}"
+                break
+            # 3. Soft clustering error and its change.
+            run.record(moments, after)
+            stopped = run.reason_to_stop(iteration)
+            run.advance(moments, after, None if stopped else proposal)
+            if observe is not None and observe(iteration, run.history[-1], run.in_data_units()):
+                stopped = stopped or "the callback asked to stop"
+            if stopped:
+                break
+    except KeyboardInterrupt:
+        if not rules.keep_on_interrupt or not run.history:
+            raise
+        stopped = "interrupted"
+    assert stopped is not None
+    return run.finish(stopped, started)
+
+
+class Em:
+    """The state of one run: current mixture, history, trace. Mixtures are in the frame's units."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        survey: MixtureSurvey,
+        family: Family,
+        start: Mixture,
+        rules: EmRules,
+        sweep: Callable[..., mixture_steps.Sums],
+    ) -> None:
+        self.engine, self.survey, self.family, self.rules = engine, survey, family, rules
+        self.start, self.sweep = start, sweep
+        self.floor: Floor = survey.floor(rules.reg_covar)
+        self.mixture = start.to_frame(family, survey.frame)
+        self.factors = family.factors(self.mixture.covariances)
+        self.fallback: tuple[Mixture, Floats] | None = None  # while a proposal is on trial
+        self.history: list[MixtureIteration] = []
+        self.frames: list[Mixture] = []
+        self.notes: dict[str, None] = {}
+        self.sweeps = 0
+        self._clock = time.perf_counter()
+
+    def densities(self) -> Densities:
+        m = self.mixture
+        return self.family.densities(m.weights, m.means, self.factors, self.survey.frame)
+
+    def expectation(self, densities: Densities | None = None) -> Moments:
+        self.sweeps += 1
+        return self.engine.reduce(
+            self.sweep, self.survey.frame, densities or self.densities()
+        ).moments
+
+    def overshot(self, moments: Moments) -> bool:
+        """A proposal that is less likely than what came before it is taken back."""
+        if self.fallback is None:
+            return False
+        plain, self.fallback = self.fallback, None
+        if moments.log_likelihood >= -self.history[-1].error:
+            return False
+        self.mixture, self.factors = plain
+        return True
+
+    def maximised(self, moments: Moments) -> tuple[Mixture, Floats]:
+        """The likeliest mixture for these degrees of belonging, and its factors."""
+        try:
+            found = self._estimated(moments)
+            if not self._far(moments, *found):
+                return found
+        except NotPositiveDefinite:
+            if "covariances" in self.rules.fixed or not self.family.estimated:
+                raise
+            found = (replace(self.mixture, means=self._means(moments)), self.factors)
+        # Moments about a far centre have lost digits: take them again, about the new means.
+        careful = self.family.unfolded(self.densities())
+        return self._estimated(
+            self.expectation(replace(careful, centres=np.ascontiguousarray(found[0].means))),
+            centres=found[0].means,
+        )
+
+    def _means(self, moments: Moments, centres: Floats | None = None) -> Floats:
+        """A component that lost all its mass keeps its mean."""
+        base = self.mixture.means if centres is None else centres
+        if "means" in self.rules.fixed:
+            return self.mixture.means
+        mass = moments.mass[:, None]
+        return np.where(mass > 0, base + moments.first / np.where(mass > 0, mass, 1.0), base)
+
+    def _estimated(self, moments: Moments, centres: Floats | None = None) -> tuple[Mixture, Floats]:
+        old, family, fixed = self.mixture, self.family, self.rules.fixed
+        base = old.means if centres is None else centres
+        weights = old.weights
+        if "weights" not in fixed:
+            weights = moments.mass / moments.mass.sum()
+        means = self._means(moments, centres)
+        covariances, factors = old.covariances, self.factors
+        if family.estimated and "covariances" not in fixed:
+            if isinstance(family, Tied) and moments.second is None:
+                assert self.survey.scatter is not None
+                about_origin = replace(moments, first=moments.first + moments.mass[:, None] * base)
+                covariances = family.pooled(self.survey.scatter, about_origin, means, self.floor)
+            else:
+                covariances = family.estimate(moments, means - base, self.floor)
+                covariances = self._kept_where_empty(covariances, moments)
+            factors = family.factors(covariances)
+        return Mixture(weights, means, covariances), factors
+
+    def _kept_where_empty(self, covariances: Floats, moments: Moments) -> Floats:
+        empty = ~(moments.mass > 0)
+        if not empty.any() or isinstance(self.family, Tied):
+            return covariances
+        for c in np.flatnonzero(empty):
+            self.notes[
+                f"component {c} has lost all its points and keeps its place with weight 0: use "
+                "fewer components or another start"
+            ] = None
+        where = empty.reshape(-1, *[1] * (covariances.ndim - 1))
+        return np.where(where, self.mixture.covariances, covariances)
+
+    def _far(self, moments: Moments, after: Mixture, factors: Floats) -> bool:
+        """Did a mean move so far that moments about the old one have lost digits?"""
+        if not self.family.estimated or "covariances" in self.rules.fixed:
+            return False
+        if moments.second is None:
+            assert self.survey.scatter is not None
+            total = np.einsum("ij,ik,kj->j", factors, self.survey.scatter, factors)
+            return bool(total.max() > UNEXPLAINED * self.survey.mass)
+        moved = np.abs(after.means - self.mixture.means)
+        if isinstance(self.family, Tied):
+            reach = moved @ np.abs(factors)
+        elif factors.ndim == 3:
+            reach = np.einsum("ki,kij->kj", moved, np.abs(factors))
+        else:
+            reach = moved * (factors if factors.ndim == 2 else factors[:, None])
+        return bool(reach.max() > FAR)
+
+    def record(self, moments: Moments, after: tuple[Mixture, Floats]) -> None:
+        now, error = time.perf_counter(), -moments.log_likelihood
+        decrease = self.history[-1].error - error if self.history else float("nan")
+        moved = np.ldexp(np.abs(after[0].means - self.mixture.means), self.survey.frame.exponent)
+        self.history.append(
+            MixtureIteration(error, decrease, float(moved.max()), now - self._clock, self.sweeps)
+        )
+        if self.rules.trace:
+            self.frames.append(self.in_data_units())
+        self._clock, self.sweeps = now, 0
+
+    def reason_to_stop(self, iteration: int) -> str | None:
+        rules = self.rules
+        if abs(self.history[-1].decrease) / self.survey.mass < rules.tol:
+            return f"the error changed by less than tol={rules.tol:g} per point"
+        if rules.max_iter is not None and iteration >= rules.max_iter:
+            return f"max_iter={rules.max_iter} reached"
+        if rules.deadline is not None and time.perf_counter() >= rules.deadline:
+            return "max_seconds reached"
+        return None
+
+    def advance(
+        self, moments: Moments, after: tuple[Mixture, Floats], proposal: Proposal | None
+    ) -> None:
+        before, (self.mixture, self.factors) = self.mixture, after
+        if proposal is None:
+            return
+        farther = proposal.propose(before, after[0], moments.log_likelihood)
+        if farther is None:
+            return
+        try:
+            factors = self.family.factors(farther.covariances)
+        except NotPositiveDefinite:
+            proposal.rejected()
+            return
+        self.fallback, self.mixture, self.factors = after, farther, factors
+
+    def in_data_units(self) -> Mixture:
+        return self.mixture.from_frame(self.family, self.survey.frame)
+
+    def finish(self, stopped: str, started: float) -> MixtureRun:
+        """The error of the last mixture."""
+        if self.fallback is not None:
+            self.mixture, self.factors = self.fallback
+        n_iter, last = len(self.history), self.in_data_units()
+        log_likelihood = self.expectation().log_likelihood
+        return MixtureRun(
+            weights=last.weights,
+            means=last.means,
+            covariances=last.covariances,
+            precisions_cholesky=self.family.factors_from_frame(self.factors, self.survey.frame),
+            soft_clustering_error=-log_likelihood,
+            log_likelihood=log_likelihood / self.survey.mass,
+            n_iter=n_iter,
+            converged="tol=" in stopped,
+            stopped=stopped,
+            history=tuple(self.history),
+            notes=tuple(self.notes),
+            seconds=time.perf_counter() - started,
+            start=self.start,
+            trace=tuple(self.frames) if self.rules.trace else None,
+        )

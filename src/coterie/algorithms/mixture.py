@@ -1,0 +1,186 @@
+"""Records of Gaussian mixtures, the first look at the data, and mixtures made from labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.algorithms.covariance import RELATIVE_FLOOR, Family, Floor, Tied
+from coterie.engines.protocol import Engine
+from coterie.kernels import mixture_steps, steps
+from coterie.kernels.exact import Floats
+from coterie.kernels.mixture_steps import Frame, Moments, Sums
+from coterie.kernels.steps import Extent
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Parameters of a Gaussian mixture; covariances in the shape of their family."""
+
+    weights: Floats  # (k,) add up to one
+    means: Floats  # (k, d)
+    covariances: Floats
+
+    def to_frame(self, family: Family, frame: Frame) -> Mixture:
+        means = np.ldexp(np.asarray(self.means, dtype=np.float64) - frame.origin, -frame.exponent)
+        weights = np.asarray(self.weights, dtype=np.float64)
+        return Mixture(weights, means, family.to_frame(self.covariances, frame))
+
+    def from_frame(self, family: Family, frame: Frame) -> Mixture:
+        means = frame.origin + np.ldexp(self.means, frame.exponent)
+        return Mixture(self.weights, means, family.from_frame(self.covariances, frame))
+
+
+@dataclass(frozen=True)
+class MixtureIteration:
+    """One round of E step and M step."""
+
+    error: float  # soft clustering error of the mixture that entered the round
+    decrease: float  # of the error since the round before; NaN in the first
+    largest_move: float  # of a mean, in any column
+    seconds: float
+    sweeps: int  # over the data
+
+
+@dataclass(frozen=True)
+class MixtureRun:
+    """One run of EM, from its first mixture to its last."""
+
+    weights: Floats  # (k,)
+    means: Floats  # (k, d)
+    covariances: Floats
+    precisions_cholesky: Floats
+    soft_clustering_error: float  # minus the log-likelihood of all rows under this mixture
+    log_likelihood: float  # its negative, by unit of weight
+    n_iter: int
+    converged: bool
+    stopped: str  # why, in words
+    history: tuple[MixtureIteration, ...]
+    notes: tuple[str, ...]  # what happened to components that a person should know
+    seconds: float
+    start: Mixture
+    trace: tuple[Mixture, ...] | None = None  # the mixture that entered each round
+
+    @property
+    def mixture(self) -> Mixture:
+        return Mixture(self.weights, self.means, self.covariances)
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.means)} components, soft clustering error {self.soft_clustering_error:.6g} "
+            f"after {self.n_iter} iterations in {self.seconds:.3g} s: {self.stopped}"
+        )
+
+
+@dataclass(frozen=True)
+class MixtureSurvey:
+    """What is known of the whole data before the first sweep."""
+
+    extent: Extent
+    frame: Frame
+    mass: float  # the sum of weights
+    variances: Floats  # (d,) in the frame's units; 1 for a constant column
+    scatter: Floats | None  # (d, d) sum of w z z', for covariances that are shared
+
+    def floor(self, reg_covar: float | None) -> Floor:
+        """The least spread: `reg_covar` added, or by default relative to the data's own scale."""
+        if reg_covar is None:
+            return Floor(RELATIVE_FLOOR * self.variances, added=False)
+        with np.errstate(over="ignore"):
+            values = np.ldexp(float(reg_covar), -2 * self.frame.exponent)
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"reg_covar={reg_covar:g} is too large for data whose standard deviation is near "
+                f"{2.0 ** int(self.frame.exponent.min()):.1g}. Leave reg_covar out to have a floor "
+                "that fits the data, or rescale the data."
+            )
+        return Floor(np.asarray(values), added=True)
+
+
+def survey(engine: Engine, family: Family, extent: Extent | None = None) -> MixtureSurvey:
+    """Find a frame in which columns are centred and near one in size: two or three passes."""
+    extent = extent or engine.reduce(steps.extent)
+    d = len(extent.low)
+    middle = extent.low / 2 + extent.high / 2
+    rough = Frame(middle, _exponents(extent.high / 2 - extent.low / 2))
+    zeros = np.zeros((1, d))
+    total = engine.reduce(mixture_steps.label_moments, rough, "diag", None, zeros).moments
+    assert total.second is not None
+    mass = float(total.mass[0])
+    mean = total.first[0] / mass
+    variances = np.where(extent.high > extent.low, total.second[0] / mass - mean**2, 0.0)
+    flat = ~(variances > 0)
+    exponent = rough.exponent + _exponents(np.sqrt(np.where(flat, 1.0, variances)))
+    exponent = np.where(flat, _exponents(np.abs(middle)), exponent).astype(np.int32)
+    if family.isotropic:
+        exponent = np.full(d, exponent[~flat].max() if not flat.all() else exponent.max())
+        exponent = exponent.astype(np.int32)
+    frame = Frame(middle + np.ldexp(mean, rough.exponent), exponent)
+    variances = np.where(flat, 1.0, np.ldexp(variances, 2 * (rough.exponent - exponent)))
+    scatter = None
+    if isinstance(family, Tied):
+        whole = engine.reduce(mixture_steps.label_moments, frame, "full", None, zeros).moments
+        assert whole.second is not None
+        scatter = whole.second[0]
+    return MixtureSurvey(extent, frame, mass, variances, scatter)
+
+
+def _exponents(values: Floats) -> NDArray[np.int32]:
+    """e with value near 2^e; 0 for zero. Kept where 2^e and 2^-e are ordinary numbers."""
+    exponents = np.where(values > 0, np.frexp(values)[1], 0)
+    return np.clip(exponents, -1000, 1000).astype(np.int32)
+
+
+def mixture_from_labels(
+    engine: Engine,
+    survey: MixtureSurvey,
+    family: Family,
+    labels: NDArray[np.int32],
+    k: int,
+    floor: Floor,
+) -> Mixture:
+    """Weights, means and covariances of clusters; labels (n,) in 0 .. k - 1."""
+    return _from_moments(engine, survey, family, mixture_steps.label_moments, labels, k, floor)
+
+
+def mixture_from_degrees(
+    engine: Engine, survey: MixtureSurvey, family: Family, degrees: Floats, floor: Floor
+) -> Mixture:
+    """Weights, means and covariances for degrees of belonging (n, k)."""
+    k = degrees.shape[1]
+    return _from_moments(engine, survey, family, mixture_steps.degree_moments, degrees, k, floor)
+
+
+def _from_moments(
+    engine: Engine,
+    survey: MixtureSurvey,
+    family: Family,
+    step: Callable[..., Sums],
+    belonging: NDArray[np.int32] | Floats,
+    k: int,
+    floor: Floor,
+) -> Mixture:
+    """Two passes: means, then moments about them. An empty cluster gets the data's own spread."""
+    d = len(survey.frame.origin)
+    kind = "full" if family.kind == "tied" else family.kind
+    first: Moments = engine.reduce(step, survey.frame, "diag", belonging, np.zeros((k, d))).moments
+    empty = ~(first.mass > 0)
+    means = np.where(empty[:, None], 0.0, first.first / np.where(empty, 1.0, first.mass)[:, None])
+    moments: Moments = engine.reduce(step, survey.frame, kind, belonging, means).moments
+    shift = np.where(empty[:, None], 0.0, moments.first / np.where(empty, 1, moments.mass)[:, None])
+    covariances = family.estimate(moments, shift, floor)
+    if empty.any() and family.kind != "tied":
+        whole = Moments(0.0, np.ones(1), np.zeros((1, d)), _spread(family, survey.variances))
+        covariances[empty] = family.estimate(whole, np.zeros((1, d)), floor)[0]
+    mixture = Mixture(first.mass / first.mass.sum(), means + shift, covariances)
+    return mixture.from_frame(family, survey.frame)
+
+
+def _spread(family: Family, variances: Floats) -> Floats:
+    """Second moments of one component as wide as the data."""
+    if family.kind == "full":
+        return np.diag(variances)[None]
+    return variances[None] if family.kind == "diag" else variances.sum(keepdims=True)

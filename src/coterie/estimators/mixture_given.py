@@ -1,0 +1,148 @@
+"""What a user may give of a mixture: initial weights, means and precisions, fixed covariances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+
+from coterie.algorithms.covariance import FAMILIES, Family, NotPositiveDefinite
+from coterie.algorithms.covariance import fixed as fixed_family
+from coterie.algorithms.mixture import Mixture
+from coterie.algorithms.results import Floats
+from coterie.estimators.validation import check_centres
+
+PARTS = ("weights", "means", "covariances")
+
+
+@dataclass(frozen=True)
+class Given:
+    """Parts of the first mixture that are known before the data are looked at."""
+
+    weights: Floats | None
+    means: Floats | None
+    covariances: Floats | None
+
+    @property
+    def mixture(self) -> Mixture | None:
+        """The whole mixture, if nothing is left to be found."""
+        if self.weights is None or self.means is None or self.covariances is None:
+            return None
+        return Mixture(self.weights, self.means, self.covariances)
+
+    def over(self, found: Mixture) -> Mixture:
+        """What was found, with what was given in its place."""
+        return Mixture(
+            found.weights if self.weights is None else self.weights,
+            found.means if self.means is None else self.means,
+            found.covariances if self.covariances is None else self.covariances,
+        )
+
+
+def family_and_given(estimator: Any, d: int) -> tuple[Family, Given]:
+    """The family of covariances, and the parts that the parameters give."""
+    k = estimator.n_components
+    means = estimator.means_init
+    if means is not None:
+        means = check_centres(means, k, d, "means_init", "n_components")
+    weights = estimator.weights_init
+    if weights is not None:
+        weights = _checked_weights(weights, k)
+    if estimator.covariance_type == "fixed":
+        if estimator.precisions_init is not None:
+            raise ValueError(
+                "precisions_init cannot be used with covariance_type='fixed', whose covariances "
+                "are given by fixed_covariance."
+            )
+        family, covariances = fixed_covariances(estimator.fixed_covariance, k, d)
+        return family, Given(weights, means, covariances)
+    if estimator.fixed_covariance is not None:
+        raise ValueError(
+            "fixed_covariance is only used with covariance_type='fixed', and covariance_type is "
+            f"{estimator.covariance_type!r}. Set the one, or leave out the other."
+        )
+    family = FAMILIES[estimator.covariance_type]
+    precisions = estimator.precisions_init
+    if precisions is None:
+        return family, Given(weights, means, None)
+    precisions = _checked(precisions, family.shape(k, d), "precisions_init")
+    return family, Given(weights, means, _inverse(family, precisions, "precisions_init"))
+
+
+def fixed_covariances(value: Any, k: int, d: int) -> tuple[Family, Floats]:
+    """A number or one per cluster (times the identity), a matrix or one per cluster."""
+    if value is None:
+        raise ValueError(
+            "covariance_type='fixed' needs fixed_covariance: a variance, one variance per "
+            f"cluster, shape ({k},), a matrix, shape ({d}, {d}), or one matrix per cluster, shape "
+            f"({k}, {d}, {d})."
+        )
+    shapes: dict[tuple[int, ...], str] = {
+        (): "spherical",
+        (k,): "spherical",
+        (d, d): "tied",
+        (k, d, d): "full",
+    }
+    found = shapes.get(np.shape(value))
+    if found is None:
+        raise ValueError(
+            f"fixed_covariance has shape {np.shape(value)}: expected a number or shape ({k},), "
+            f"({d}, {d}) or ({k}, {d}, {d})."
+        )
+    family = fixed_family(found)
+    covariances = np.broadcast_to(np.asarray(value, dtype=np.float64), family.shape(k, d)).copy()
+    _inverse(family, covariances, "fixed_covariance")
+    return family, covariances
+
+
+def _inverse(family: Family, matrices: Floats, name: str) -> Floats:
+    """Inverse of each, which must be symmetric and positive definite."""
+    if not np.all(np.isfinite(matrices)):
+        raise ValueError(f"{name} contains NaN or infinity values: expected finite numbers.")
+    whole = family.kind in ("full", "tied")
+    if whole and not np.allclose(matrices, np.swapaxes(matrices, -1, -2)):
+        raise ValueError(f"{name} should be symmetric, positive-definite: it is not symmetric.")
+    try:
+        factors = family.factors(np.ascontiguousarray(matrices))
+    except NotPositiveDefinite as error:
+        which = "" if error.component is None else f" that of component {error.component} is not"
+        what = "symmetric, positive-definite" if whole else "positive"
+        raise ValueError(
+            f"{name} should be {what}:{which or ' it is not'}. Every direction needs some spread."
+        ) from error
+    return family.precisions(factors)
+
+
+def _checked(values: Any, shape: tuple[int, ...], name: str) -> Floats:
+    checked: Floats = check_array(
+        values,
+        dtype=np.float64,
+        order="C",
+        copy=True,
+        ensure_2d=False,
+        allow_nd=True,
+        ensure_all_finite=False,
+        input_name=name,
+    )
+    if checked.shape != shape:
+        raise ValueError(f"{name} has shape {checked.shape}: expected {shape}.")
+    return checked
+
+
+def _checked_weights(values: Any, k: int) -> Floats:
+    weights = _checked(values, (k,), "weights_init")
+    if not np.all((weights >= 0) & (weights <= 1)):
+        worst = weights[np.argmin(np.where((weights >= 0) & (weights <= 1), 1, 0))]
+        raise ValueError(
+            f"weights_init should be between 0 and 1, and holds {worst:g}: expected the share of "
+            "each cluster."
+        )
+    total = float(weights.sum())
+    if not np.isclose(total, 1.0):
+        raise ValueError(
+            f"weights_init adds up to {total:g}: expected weights normalized to a sum of 1. Use "
+            "weights_init / weights_init.sum()."
+        )
+    return weights / total

@@ -1,0 +1,263 @@
+"""What can be asked of a fitted mixture: degrees, labels, densities, criteria, new points."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from coterie.algorithms.covariance import FAMILIES, Family
+from coterie.algorithms.covariance import fixed as fixed_family
+from coterie.algorithms.mixture import Mixture
+from coterie.algorithms.results import Floats
+from coterie.engines.memory import MemoryEngine
+from coterie.estimators.mixture_problem import look_at_rows
+from coterie.estimators.progress import CallbackSupportMixin
+from coterie.estimators.validation import check_rows, check_weights, effective_threads
+from coterie.kernels import marginal_steps, mixture_steps
+from coterie.kernels.mixture_steps import Densities, Frame
+
+ROWS_AT_ONCE = 1 << 16
+
+
+class MixtureModel(
+    CallbackSupportMixin,  # type: ignore[misc]  # scikit-learn has no types
+    DensityMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    """An estimator whose weights, means and covariances are a density."""
+
+    n_components: int
+    covariance_type: str
+    missing: str
+    fixed: Any
+    random_state: Any
+    n_jobs: int | None
+    weights_: Floats
+    means_: Floats
+    covariances_: Floats
+    n_features_in_: int
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._marginal
+        return tags
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """The component to which each row belongs most, the lowest index among equals.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,), int32
+        """
+        labels: NDArray[np.int32] = self._ask("labels", X)
+        return labels
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Degrees to which each row belongs to each component.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        degrees : ndarray of shape (n_samples, n_components)
+            Each row sums to one.
+        """
+        degrees: Floats = self._ask("responsibilities", X)
+        return degrees
+
+    def score_samples(self, X: Any) -> Floats:
+        """Log-likelihood of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (n_samples,)
+            With ``missing="marginal"``, of the cells that a row has.
+        """
+        log_likelihood: Floats = self._ask("score_samples", X)
+        return log_likelihood
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Log-likelihood of the rows, on average.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : Ignored
+            For scikit-learn's pipelines.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        score : float
+            For the rows and weights of `fit` this is ``-soft_clustering_error_`` by row.
+        """
+        total, mass = self._log_likelihood(X, sample_weight)
+        return total / mass
+
+    def bic(self, X: Any, sample_weight: Any = None) -> float:
+        """Bayesian information criterion; the lower the better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows, which count as that many rows.
+
+        Returns
+        -------
+        bic : float
+        """
+        total, mass = self._log_likelihood(X, sample_weight)
+        return -2 * total + self._n_parameters() * float(np.log(mass))
+
+    def aic(self, X: Any, sample_weight: Any = None) -> float:
+        """Akaike information criterion; the lower the better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows, which count as that many rows.
+
+        Returns
+        -------
+        aic : float
+        """
+        total, _ = self._log_likelihood(X, sample_weight)
+        return -2 * total + 2 * self._n_parameters()
+
+    def icl(self, X: Any, sample_weight: Any = None) -> float:
+        """Integrated completed likelihood: BIC with a price for rows between clusters, so that it
+        counts clusters rather than the Gaussians it takes to draw them; the lower the better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows, which count as that many rows.
+
+        Returns
+        -------
+        icl : float
+            ``bic - 2 * sum(log(largest degree of each row))``.
+        """
+        check_is_fitted(self)
+        X = self._checked(X)
+        weights = check_weights(sample_weight, X.shape[0])
+        doubt = 0.0
+        for a in range(0, len(X), ROWS_AT_ONCE):  # so that no n x k array is made
+            largest = self._ask("responsibilities", X[a : a + ROWS_AT_ONCE]).max(axis=1)
+            own = 1.0 if weights is None else weights[a : a + ROWS_AT_ONCE]
+            doubt -= float((own * np.log(largest)).sum())
+        return self.bic(X, weights) + 2 * doubt
+
+    def sample(self, n_samples: int = 1) -> tuple[Floats, NDArray[np.int64]]:
+        """Random points of the mixture.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            One component after the other.
+        y : ndarray of shape (n_samples,)
+            The component of each point.
+        """
+        check_is_fitted(self)
+        if not isinstance(n_samples, Integral) or n_samples < 1:
+            raise ValueError(
+                f"Invalid value for n_samples: {n_samples!r}. Expected a number of points, 1 or "
+                "more."
+            )
+        random = check_random_state(self.random_state)
+        counts = random.multinomial(n_samples, self.weights_ / self.weights_.sum())
+        X = self._family.sample(self.means_, self.covariances_, counts.tolist(), random)
+        return X, np.repeat(np.arange(len(counts)), counts)
+
+    # Inside
+
+    @property
+    def _marginal(self) -> bool:
+        return bool(self.missing == "marginal")
+
+    @property
+    def _family(self) -> Family:
+        if self.covariance_type != "fixed":
+            return FAMILIES[self.covariance_type]
+        return fixed_family({1: "spherical", 2: "tied", 3: "full"}[self.covariances_.ndim])
+
+    def _n_parameters(self) -> int:
+        """Free parameters of the mixture."""
+        k, d = self.means_.shape
+        family, fixed = self._family, set(self.fixed)
+        free = 0 if "weights" in fixed else k - 1
+        free += 0 if "means" in fixed else k * d
+        given = "covariances" in fixed or not family.estimated
+        return free if given else free + family.n_covariance_parameters(k, d)
+
+    def _checked(self, X: Any, *, reset: bool = False) -> Floats:
+        checked: Floats = check_rows(
+            self, X, reset=reset, accept_sparse=False, masked_is_missing=self._marginal
+        )
+        return checked
+
+    def _threads(self, X: Floats) -> int:
+        return effective_threads(self.n_jobs, X.size * self.n_components)
+
+    def _densities(self) -> tuple[Frame, Densities]:
+        """The mixture as the kernels read it, in the frame of the fit."""
+        family = self._family
+        covariances = np.asarray(self.covariances_, dtype=np.float64)
+        frame = getattr(self, "_frame", None) or own_frame(family, self.means_, covariances)
+        mixture = Mixture(self.weights_, self.means_, covariances).to_frame(family, frame)
+        factors = family.factors(mixture.covariances)
+        return frame, family.densities(mixture.weights, mixture.means, factors, frame)
+
+    def _ask(self, question: str, X: Any) -> Any:
+        check_is_fitted(self)
+        X = self._checked(X)
+        engine, missing = self._rows(X)
+        kernels: Any = marginal_steps if missing else mixture_steps
+        frame, densities = self._densities()
+        return engine.gather(getattr(kernels, question), frame, densities)
+
+    def _rows(self, X: Floats) -> tuple[MemoryEngine, bool]:
+        names = getattr(self, "feature_names_in_", None)
+        return look_at_rows(X, marginal=self._marginal, n_threads=self._threads(X), names=names)
+
+    def _log_likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
+        """The sum over all rows, and the number of rows, or their weight."""
+        scores = self._ask("score_samples", X)
+        weights = check_weights(sample_weight, len(scores))
+        if weights is None:
+            return float(scores.sum()), float(len(scores))
+        return float((weights * scores).sum()), float(weights.sum())
+
+
+def own_frame(family: Family, means: Floats, covariances: Floats) -> Frame:
+    """A frame for a mixture that no fit has left: about its means, in units of its spread."""
+    k, d = means.shape
+    variances = np.diagonal(family.matrices(covariances, k, d), axis1=1, axis2=2).max(axis=0)
+    exponent = np.frexp(np.sqrt(variances))[1].astype(np.int32)
+    if family.isotropic:
+        exponent = np.full(d, exponent.max(), dtype=np.int32)
+    return Frame(means.mean(axis=0), exponent)

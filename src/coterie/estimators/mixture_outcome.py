@@ -1,0 +1,91 @@
+"""What a mixture fit leaves on the estimator, and what it has to warn of."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from coterie.algorithms.covariance import Family
+from coterie.algorithms.mixture import Mixture, MixtureIteration, MixtureRun
+from coterie.algorithms.restarts import Restarts
+from coterie.estimators.mixture_problem import MixtureProblem
+from coterie.estimators.outcome import TO_THE_CALLER, warn_of_cut
+from coterie.estimators.progress import News
+from coterie.estimators.scaling import times_power
+
+
+def in_user_units(run: MixtureRun, exponent: int) -> MixtureRun:
+    """A run whose weights of rows had been multiplied by ``2**exponent``."""
+    if exponent == 0:
+        return run
+    history = tuple(_iteration(record, exponent) for record in run.history)
+    error = float(times_power(run.soft_clustering_error, -exponent))
+    return replace(run, soft_clustering_error=error, history=history)
+
+
+def _iteration(record: MixtureIteration, exponent: int) -> MixtureIteration:
+    error, decrease = times_power((record.error, record.decrease), -exponent)
+    return replace(record, error=float(error), decrease=float(decrease))
+
+
+def news_of_mixture(
+    data: MixtureProblem, iteration: int, record: MixtureIteration, mixture: Mixture
+) -> News:
+    """An iteration of EM as listeners hear of it."""
+    record = _iteration(record, data.weight_exponent)
+    model = {
+        "weights_": mixture.weights,
+        "means_": mixture.means,
+        "covariances_": mixture.covariances,
+        "n_features_in_": mixture.means.shape[1],
+        "_frame": data.survey.frame,
+    }
+    line = f"soft clustering error {record.error:.9g}, decrease {record.decrease:.3g}"
+    return News(record, mixture.means, line, model, mixture=mixture)
+
+
+def fitted_attributes(run: MixtureRun, data: MixtureProblem, family: Family) -> dict[str, Any]:
+    """Attributes for a run in the units of the user."""
+    mass = float(times_power(data.survey.mass, -data.weight_exponent))
+    bounds = [-record.error / mass for record in run.history]
+    attributes: dict[str, Any] = {
+        "weights_": run.weights,
+        "means_": run.means,
+        "covariances_": run.covariances,
+        "precisions_cholesky_": run.precisions_cholesky,
+        "precisions_": family.precisions(run.precisions_cholesky),
+        "converged_": run.converged,
+        "n_iter_": run.n_iter,
+        "lower_bound_": bounds[-1] if bounds else run.log_likelihood,
+        "lower_bounds_": bounds,
+        "soft_clustering_error_": run.soft_clustering_error,
+        "history_": run.history,
+        "_frame": data.survey.frame,
+    }
+    if run.trace is not None:
+        attributes["trace_"] = run.trace
+    return attributes
+
+
+def warn_of_mixture(
+    found: Restarts[MixtureRun, MixtureRun], max_iter: int | None, max_seconds: float | None
+) -> None:
+    """Diagnoses a person can act on."""
+    warn_of_cut(found, max_seconds)
+    best = found.best
+    for note in best.notes:
+        warnings.warn(note, ConvergenceWarning, stacklevel=TO_THE_CALLER)
+    if "max_iter=" in best.stopped and max_iter != 0:
+        last = best.history[-1]
+        warnings.warn(
+            f"Best performing initialization did not converge in max_iter={max_iter} iterations; "
+            f"the last one changed the soft clustering error by {last.decrease:.3g}. Increase "
+            "max_iter or tol, use accelerate=True, or try another init_params.",
+            ConvergenceWarning,
+            stacklevel=TO_THE_CALLER,
+        )
+    elif "stopped before" in best.stopped:
+        warnings.warn(f"EM {best.stopped}", ConvergenceWarning, stacklevel=TO_THE_CALLER)

@@ -1,0 +1,246 @@
+"""The steps of `mixture_steps` for rows with missing cells, which are NaN.
+
+A row counts by the coordinates it has: the marginal of a Gaussian is Gaussian again. Rows with
+the same cells present are swept together, by the same kernels, over those columns alone; what a
+component expects of the other columns follows from the sums, so that no row is ever filled in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.kernels import mixture_steps
+from coterie.kernels.block import Block
+from coterie.kernels.exact import Floats
+from coterie.kernels.mixture_steps import Densities, Frame, Moments, Sums
+
+ROWS_AT_ONCE = 1 << 16
+LOG_2_PI = float(np.log(2 * np.pi))
+
+Columns = NDArray[np.intp]
+Answer = TypeVar("Answer", bound=NDArray[Any])
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Rows of a block that have the same cells."""
+
+    rows: NDArray[np.intp]
+    seen: Columns
+    gone: Columns
+    block: Block | None  # over the columns seen; None if there are none
+
+
+def patterns(block: Block) -> list[Pattern]:
+    """Rows grouped by their missing cells. A cache: the same for every model."""
+    if "patterns" not in block.cache:
+        block.cache["patterns"] = _patterns(block)
+    found: list[Pattern] = block.cache["patterns"]
+    return found
+
+
+def _patterns(block: Block) -> list[Pattern]:
+    bits = np.concatenate(
+        [
+            np.packbits(np.isnan(block.rows.values_at(rows)), axis=1)
+            for rows in _batches(block.n_rows)
+        ]
+    )
+    distinct, which = np.unique(bits, axis=0, return_inverse=True)
+    order = np.argsort(which.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(which.ravel()))
+    groups = np.split(order, ends[:-1])
+    n_columns = block.rows.n_columns
+    found = []
+    for key, rows in zip(distinct, groups, strict=True):
+        missing = np.unpackbits(key, count=n_columns).astype(bool)
+        seen = np.flatnonzero(~missing)
+        own = None
+        if len(seen):
+            values = np.concatenate(
+                [block.rows.values_at(rows[part])[:, seen] for part in _batches(len(rows))]
+            )
+            weights = None if block.weights is None else block.weights[rows]
+            own = Block.over(np.ascontiguousarray(values), weights, block.team)
+        found.append(Pattern(rows, seen, np.flatnonzero(missing), own))
+    return found
+
+
+def _batches(n: int) -> list[NDArray[np.intp]]:
+    return [np.arange(a, min(n, a + ROWS_AT_ONCE)) for a in range(0, n, ROWS_AT_ONCE)]
+
+
+def sweep(block: Block, frame: Frame, densities: Densities) -> Sums:
+    """E step and the sums of the M step, expected over the missing cells.
+
+    Shared covariances give full second moments, since a total scatter exists only for whole rows.
+    """
+    if densities.kind == "tied":
+        k, d = densities.means.shape
+        factors = np.ascontiguousarray(np.broadcast_to(densities.factors, (k, d, d)))
+        densities = replace(densities, kind="full", factors=factors)
+    model = Marginals(frame, densities)
+    k, d = densities.means.shape
+    total = np.zeros(1 + k + k * d + _second_size(densities.kind, k, d))
+    for pattern in patterns(block):
+        total += _flat(model.moments(pattern, block.weights), densities.kind)
+    return Sums(densities.kind, k, d, {(0, block.first // mixture_steps.chunk_rows(d)): total})
+
+
+def score_samples(block: Block, frame: Frame, densities: Densities) -> Floats:
+    """(n,) log-likelihood of what is seen of each row; 0 where nothing is."""
+    return _row_by_row(block, frame, densities, mixture_steps.score_samples)
+
+
+def responsibilities(block: Block, frame: Frame, densities: Densities) -> Floats:
+    """(n, k) degrees of belonging; the weights of the mixture where nothing is seen."""
+    return _row_by_row(block, frame, densities, mixture_steps.responsibilities)
+
+
+def labels(block: Block, frame: Frame, densities: Densities) -> NDArray[np.int32]:
+    """(n,) the component with the largest degree, the lowest index among equals."""
+    return _row_by_row(block, frame, densities, mixture_steps.labels)
+
+
+def _row_by_row(
+    block: Block,
+    frame: Frame,
+    densities: Densities,
+    step: Callable[[Block, Frame, Densities], Answer],
+) -> Answer:
+    model = Marginals(frame, densities)
+    whole: Any = None
+    for pattern in patterns(block):
+        part = model.answer(pattern, step)
+        if whole is None:
+            whole = np.empty((block.n_rows, *part.shape[1:]), dtype=part.dtype)
+        whole[pattern.rows] = part
+    answer: Answer = whole
+    return answer
+
+
+class Marginals:
+    """A mixture, as rows see it that have only some of the columns. In the frame's units."""
+
+    def __init__(self, frame: Frame, densities: Densities) -> None:
+        self.frame, self.densities = frame, densities
+        k, d = densities.means.shape
+        self.centres = densities.means if densities.centres is None else densities.centres
+        factors = densities.factors
+        if densities.kind == "tied":
+            factors = np.broadcast_to(factors, (k, d, d))
+        elif densities.kind == "spherical":
+            factors = np.broadcast_to(factors[:, np.newaxis], (k, d))
+        self.factors = factors  # (k, d, d) upper, or (k, d)
+        self.whole = factors.ndim == 3
+        diagonals = np.diagonal(factors, axis1=1, axis2=2) if self.whole else factors
+        peaks = np.log(diagonals).sum(axis=1) - 0.5 * d * LOG_2_PI - frame.log_unit
+        self.log_weights = densities.offsets - peaks
+        if self.whole:
+            roots = np.stack([np.linalg.inv(U.T) for U in factors])  # lower L with L L' = C
+            self.covariances = roots @ roots.transpose(0, 2, 1)
+        else:
+            self.covariances = 1.0 / factors**2
+
+    def of(self, seen: Columns) -> tuple[Frame, Densities]:
+        """The same mixture over some of the columns."""
+        frame = Frame(self.frame.origin[seen], self.frame.exponent[seen])
+        if self.whole:
+            within = self.covariances[:, seen[:, np.newaxis], seen]
+            factors = np.stack([np.linalg.inv(np.linalg.cholesky(C)).T for C in within])
+            diagonals = np.diagonal(factors, axis1=1, axis2=2)
+        else:
+            factors = diagonals = self.factors[:, seen]
+        peaks = np.log(diagonals).sum(axis=1) - 0.5 * len(seen) * LOG_2_PI - frame.log_unit
+        return frame, Densities(
+            "full" if self.whole else "diag",
+            self.log_weights + peaks,
+            np.ascontiguousarray(self.densities.means[:, seen]),
+            np.ascontiguousarray(factors),
+            np.ascontiguousarray(self.centres[:, seen]),
+        )
+
+    def answer(
+        self, pattern: Pattern, step: Callable[[Block, Frame, Densities], Answer]
+    ) -> NDArray[Any]:
+        """What a step says of the rows of a pattern."""
+        if pattern.block is not None:
+            return step(pattern.block, *self.of(pattern.seen))
+        weights = np.exp(self.log_weights)
+        if step is mixture_steps.score_samples:
+            return np.zeros(len(pattern.rows))
+        if step is mixture_steps.responsibilities:
+            return np.tile(weights, (len(pattern.rows), 1))
+        return np.full(len(pattern.rows), int(np.argmax(weights)), dtype=np.int32)
+
+    def moments(self, pattern: Pattern, weights: Floats | None) -> Moments:
+        """Sums over the rows of a pattern, with what is expected of the columns gone.
+
+        Given the columns s that are seen, component c expects of the others, g,
+        x_g = m_g + A (x_s - m_s) with A = C_gs C_ss^-1, up to a covariance D = C_gg - A C_sg.
+        About the centre: x_g - c_g = A (x_s - c_s) + b with b = m_g - c_g + A (c_s - m_s).
+        """
+        seen, gone = pattern.seen, pattern.gone
+        k, d = self.centres.shape
+        if pattern.block is None:
+            own = np.ones(len(pattern.rows)) if weights is None else weights[pattern.rows]
+            mass = float(own.sum()) * np.exp(self.log_weights)
+            part = Moments(0.0, mass, np.zeros((k, 0)), np.zeros((k, 0, 0)[: 2 + self.whole]))
+        else:
+            part = mixture_steps.sweep(pattern.block, *self.of(seen)).moments
+        assert part.second is not None
+        first = np.zeros((k, d))
+        second = np.zeros((k, d, d) if self.whole else (k, d))
+        first[:, seen] = part.first
+        shift = self.densities.means - self.centres
+        if not self.whole:
+            second[:, seen] = part.second
+            b = shift[:, gone]
+            mass = part.mass[:, np.newaxis]
+            first[:, gone] = mass * b
+            second[:, gone] = mass * (b * b + self.covariances[:, gone])
+            return Moments(part.log_likelihood, part.mass, first, second)
+        for c, C in enumerate(self.covariances):
+            S, f, m = part.second[c], part.first[c], part.mass[c]
+            A, D = _regression(C, seen, gone)
+            b = shift[c, gone] - A @ shift[c, seen]
+            first[c, gone] = A @ f + m * b
+            cross = A @ S + np.outer(b, f)
+            Af = np.outer(A @ f, b)
+            second[c][np.ix_(seen, seen)] = S
+            second[c][np.ix_(gone, seen)] = cross
+            second[c][np.ix_(seen, gone)] = cross.T
+            second[c][np.ix_(gone, gone)] = A @ S @ A.T + Af + Af.T + m * (np.outer(b, b) + D)
+        return Moments(part.log_likelihood, part.mass, first, second)
+
+
+def _regression(C: Floats, seen: Columns, gone: Columns) -> tuple[Floats, Floats]:
+    """A = C_gs C_ss^-1 and D = C_gg - A C_sg."""
+    if not len(seen) or not len(gone):
+        return np.zeros((len(gone), len(seen))), C[np.ix_(gone, gone)]
+    L = np.linalg.cholesky(C[np.ix_(seen, seen)])
+    half = np.linalg.solve(L, C[np.ix_(seen, gone)])
+    return np.linalg.solve(L.T, half).T, C[np.ix_(gone, gone)] - half.T @ half
+
+
+def _second_size(kind: str, k: int, d: int) -> int:
+    return {"full": k * d * (d + 1) // 2, "diag": k * d, "spherical": k}[kind]
+
+
+def _flat(moments: Moments, kind: str) -> Floats:
+    """As `Sums` lays them out."""
+    second = moments.second
+    assert second is not None
+    if kind == "full":
+        rows, columns = np.triu_indices(second.shape[1])
+        second = second[:, rows, columns]
+    elif kind == "spherical":
+        second = second.sum(axis=1)
+    return np.concatenate(
+        [[moments.log_likelihood], moments.mass, moments.first.ravel(), second.ravel()]
+    )

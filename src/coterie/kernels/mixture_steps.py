@@ -1,0 +1,188 @@
+"""What Gaussian mixtures ask of one block. Each step is a pure function of (block, model).
+
+Rows are read in a frame of the data's own: z = (x - origin) / 2^exponent, column by column, so
+that neither offsets nor units cost digits. Sums are taken over chunks of `chunk_rows` rows counted
+from the first row of the whole data, and chunks are added in the order of one fixed binary tree.
+Blocks that begin at multiples of `chunk_rows` therefore give the same bits as one block, in
+whatever order they are added and by however many threads they were swept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.kernels import _native
+from coterie.kernels.block import Block
+from coterie.kernels.exact import Floats
+
+Kind = Literal["full", "tied", "diag", "spherical"]
+LOG_2 = float(np.log(2.0))
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where kernels work: z = (x - origin) / 2^exponent."""
+
+    origin: Floats  # (d,)
+    exponent: NDArray[np.int32]  # (d,)
+
+    @classmethod
+    def plain(cls, d: int) -> Frame:
+        return cls(np.zeros(d), np.zeros(d, dtype=np.int32))
+
+    @property
+    def log_unit(self) -> float:
+        """Log of the volume of a unit cube of the frame, in the data's units."""
+        return LOG_2 * int(self.exponent.sum())
+
+
+@dataclass(frozen=True)
+class Densities:
+    """The components of a mixture, as the sweep reads them, in the frame's units."""
+
+    kind: Kind
+    offsets: Floats  # (k,) log weight + log of the density's peak in the data's units
+    means: Floats  # (k, d)
+    factors: Floats  # precisions_cholesky: (k, d, d) upper, (d, d) upper, (k, d) or (k,)
+    centres: Floats | None = None  # (k, d) moments are taken about these; None: the means
+
+    @property
+    def n_components(self) -> int:
+        return len(self.means)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums over all rows: log-likelihood, and by component r, r (z - c), r (z - c)(z - c)'.
+
+    r = weight of the row times the degree to which it belongs; c = the component's centre.
+    """
+
+    log_likelihood: float
+    mass: Floats  # (k,)
+    first: Floats  # (k, d)
+    second: Floats | None  # full (k, d, d), diag (k, d), spherical (k,) of |z - c|^2, tied: none
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Moments on their way: nodes of the tree of chunks, by (level, place)."""
+
+    kind: Kind
+    n_components: int
+    n_columns: int
+    nodes: dict[tuple[int, int], Floats]
+
+    def __add__(self, other: Sums) -> Sums:
+        nodes = dict(self.nodes)
+        for place, values in other.nodes.items():
+            _join(nodes, place, values)
+        return Sums(self.kind, self.n_components, self.n_columns, nodes)
+
+    @property
+    def moments(self) -> Moments:
+        k, d = self.n_components, self.n_columns
+        # What is left are complete trees of falling size, from the first row on.
+        left = [self.nodes[place] for place in sorted(self.nodes, key=lambda p: p[1] << p[0])]
+        total = left[-1].copy()
+        for values in reversed(left[:-1]):
+            total += values
+        mass, first, second = np.split(total[1:], [k, k + k * d])
+        shaped: Floats | None = None
+        if self.kind == "full":
+            rows, columns = np.triu_indices(d)
+            shaped = np.empty((k, d, d))
+            shaped[:, rows, columns] = shaped[:, columns, rows] = second.reshape(k, -1)
+        elif self.kind == "diag":
+            shaped = second.reshape(k, d)
+        elif self.kind == "spherical":
+            shaped = second
+        return Moments(float(total[0]), mass, first.reshape(k, d), shaped)
+
+
+def _join(nodes: dict[tuple[int, int], Floats], place: tuple[int, int], values: Floats) -> None:
+    """Add a node; two that share a parent become that parent."""
+    level, index = place
+    while (sibling := nodes.pop((level, index ^ 1), None)) is not None:
+        values = sibling + values  # of two numbers, so the order does not matter
+        level, index = level + 1, index >> 1
+    nodes[level, index] = values
+
+
+def chunk_rows(d: int) -> int:
+    """Rows that are summed before the tree begins; blocks must begin at multiples of it."""
+    return _native.mixture_chunk_rows(d)
+
+
+def sweep(block: Block, frame: Frame, densities: Densities) -> Sums:
+    """E step and the sums of the M step in one pass; degrees of belonging are not kept."""
+    nodes = _prepared(frame, densities).sweep(block.rows, block.first)
+    return _sums(densities.kind, densities.means, nodes)
+
+
+def score_samples(block: Block, frame: Frame, densities: Densities) -> Floats:
+    """(n,) log-likelihood of each row."""
+    found: Floats = _prepared(frame, densities).scores(block.rows)
+    return found
+
+
+def responsibilities(block: Block, frame: Frame, densities: Densities) -> Floats:
+    """(n, k) degrees of belonging."""
+    found: Floats = _prepared(frame, densities).degrees(block.rows)
+    return found
+
+
+def labels(block: Block, frame: Frame, densities: Densities) -> NDArray[np.int32]:
+    """(n,) the component with the largest degree, the lowest index among equals."""
+    found: NDArray[np.int32] = _prepared(frame, densities).labels(block.rows)
+    return found
+
+
+def label_moments(
+    block: Block, frame: Frame, kind: Kind, labels: NDArray[np.int32] | None, centres: Floats
+) -> Sums:
+    """Sums for degrees in {0, 1}: labels (n,) of the whole data, or None: all rows in one."""
+    own = None if labels is None else labels[block.first :][: block.n_rows]
+    nodes = _prepared(frame, _without_densities(kind, centres)).sums_of_labels(
+        block.rows, block.first, own
+    )
+    return _sums(kind, centres, nodes)
+
+
+def degree_moments(
+    block: Block, frame: Frame, kind: Kind, degrees: Floats, centres: Floats
+) -> Sums:
+    """Sums for given degrees of belonging, (n, k) of the whole data."""
+    own = np.ascontiguousarray(degrees[block.first :][: block.n_rows])
+    nodes = _prepared(frame, _without_densities(kind, centres)).sums_of_degrees(
+        block.rows, block.first, own
+    )
+    return _sums(kind, centres, nodes)
+
+
+def _prepared(frame: Frame, densities: Densities) -> _native.Mixture:
+    return _native.Mixture(
+        densities.kind,
+        frame.origin,
+        np.ldexp(1.0, -frame.exponent),
+        densities.offsets,
+        densities.means,
+        np.ravel(densities.factors),
+        densities.centres,
+    )
+
+
+def _without_densities(kind: Kind, centres: Floats) -> Densities:
+    """Centres for moments only: no density is ever evaluated."""
+    k, d = centres.shape
+    size = {"full": k * d * d, "tied": d * d, "diag": k * d, "spherical": k}[kind]
+    return Densities(kind, np.zeros(k), np.ascontiguousarray(centres), np.zeros(size))
+
+
+def _sums(kind: Kind, centres: Floats, nodes: list[tuple[int, int, Floats]]) -> Sums:
+    k, d = centres.shape
+    return Sums(kind, k, d, {(level, index): sums for level, index, sums in nodes})

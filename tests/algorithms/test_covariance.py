@@ -1,0 +1,108 @@
+"""Families of covariances: estimates, floors, factors, samples, counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.mixture import GaussianMixture
+
+from coterie.algorithms.covariance import FAMILIES, Floor, NotPositiveDefinite, fixed
+from coterie.kernels.mixture_steps import Frame, Moments
+
+NAMES = ["full", "tied", "diag", "spherical"]
+
+
+def some_covariances(name: str, k: int, d: int) -> Any:
+    random = np.random.default_rng(0)
+    A = random.normal(size=(k, d, d))
+    C = A @ A.transpose(0, 2, 1) + np.eye(d)
+    return {
+        "full": C,
+        "tied": C[0],
+        "diag": np.diagonal(C, axis1=1, axis2=2).copy(),
+        "spherical": C[:, 0, 0].copy(),
+    }[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_factors_are_roots_of_the_precisions(name: str) -> None:
+    family, C = FAMILIES[name], some_covariances(name, 3, 4)
+    assert C.shape == family.shape(3, 4)
+    U = family.factors(C)
+    np.testing.assert_allclose(
+        family.matrices(family.precisions(U), 3, 4) @ family.matrices(C, 3, 4),
+        np.broadcast_to(np.eye(4), (3, 4, 4)),
+        atol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_count_of_parameters_is_that_of_scikit_learn(name: str) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    peer = GaussianMixture(3, covariance_type=name, max_iter=100, random_state=0).fit(X)
+    assert FAMILIES[name].n_parameters(3, 4) == peer._n_parameters()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_frame_and_back_is_exact(name: str) -> None:
+    family, C = FAMILIES[name], some_covariances(name, 3, 4)
+    exponent = np.array([5, 5, 5, 5] if family.isotropic else [5, -3, 0, 300], dtype=np.int32)
+    frame = Frame(np.zeros(4), exponent)
+    there = family.to_frame(C, frame)
+    assert np.array_equal(family.from_frame(there, frame), C)
+    np.testing.assert_allclose(
+        family.factors_from_frame(family.factors(there), frame), family.factors(C), rtol=1e-10
+    )
+
+
+def flat_moments() -> Moments:
+    """Ten rows on a line in the plane, about their mean."""
+    z = np.outer(np.arange(10) - 4.5, [1.0, 2.0])
+    return Moments(0.0, np.array([10.0]), np.zeros((1, 2)), (z.T @ z)[None])
+
+
+def test_the_floor_raises_only_what_is_below_it() -> None:
+    floor = Floor(np.array([1e-6, 1e-6]), added=False)
+    C = FAMILIES["full"].estimate(flat_moments(), np.zeros((1, 2)), floor)[0]
+    values = np.linalg.eigvalsh(C)
+    np.testing.assert_allclose(values, [1e-6, 5 * 8.25], rtol=1e-8)
+    wide = Moments(0.0, np.array([2.0]), np.zeros((1, 2)), 2 * np.eye(2)[None])
+    assert np.array_equal(FAMILIES["full"].estimate(wide, np.zeros((1, 2)), floor)[0], np.eye(2))
+
+
+def test_an_added_floor_is_that_of_scikit_learn() -> None:
+    floor = Floor(np.array([0.5, 0.25]), added=True)
+    C = FAMILIES["full"].estimate(flat_moments(), np.zeros((1, 2)), floor)[0]
+    np.testing.assert_allclose(C, 8.25 * np.outer([1, 2], [1, 2]) + np.diag([0.5, 0.25]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_flat_covariances_are_named(name: str) -> None:
+    C = some_covariances(name, 3, 4)
+    if name == "tied":
+        C = np.ones((4, 4))
+    else:
+        C[1] = 0.0
+    whose = "shared" if name == "tied" else "component 1"
+    with pytest.raises(NotPositiveDefinite, match=whose) as flat:
+        FAMILIES[name].factors(C)
+    assert "reg_covar" in str(flat.value)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_samples_have_the_mean_and_the_spread(name: str) -> None:
+    family, C = FAMILIES[name], some_covariances(name, 2, 3)
+    means = np.array([[0.0, 5.0, 9.0], [100.0, 0.0, 1.0]])
+    X = family.sample(means, C, [20_000, 10_000], np.random.RandomState(0))
+    assert X.shape == (30_000, 3)
+    np.testing.assert_allclose(X[:20_000].mean(axis=0), means[0], atol=0.15)
+    np.testing.assert_allclose(
+        np.cov(X[20_000:].T), family.matrices(C, 2, 3)[1], atol=0.06 * np.abs(C).max()
+    )
+
+
+def test_fixed_covariances_are_not_estimated() -> None:
+    assert not fixed("spherical").estimated
+    assert FAMILIES["spherical"].estimated

@@ -1,0 +1,248 @@
+"""The answer is that of long double arithmetic, on data where float64 formulas go wrong, and does
+not depend on threads, types or layouts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coterie import GaussianMixture, KMeans
+from coterie.kernels import reference
+
+from .mixture_helpers import (
+    FAMILIES,
+    ROUNDING_WHEN_FLAT,
+    as_reference,
+    assert_monotone,
+    assert_same_mixture,
+    groups,
+    relative_floor,
+    start_from,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:Best performing")
+
+
+def beside_the_reference(
+    X: Any, family: str, n_iter: int = 4, rounding: float = 1e-9
+) -> tuple[Any, Any]:
+    start = start_from(X, family)
+    model = GaussianMixture(3, covariance_type=family, max_iter=n_iter, tol=0.0, **start).fit(X)
+    answer = reference.soft_clustering(
+        X,
+        as_reference(start, family),
+        family,
+        n_iter=n_iter,
+        floor=relative_floor(X),
+        added=False,
+    )
+    assert_monotone(model, rounding)
+    return model, answer
+
+
+def assert_close(model: Any, answer: Any, family: str, unit: float, rtol: float) -> None:
+    C = reference.in_family(answer.mixture.covariances, family)
+    assert np.max(np.abs(model.covariances_ - C)) <= rtol * np.max(np.abs(C))
+    # Means are rounded to float64 where they lie.
+    rounding = 4 * np.spacing(np.abs(model.means_).max()) / unit
+    assert np.max(np.abs(model.means_ - answer.mixture.means)) / unit <= rtol + rounding
+    assert np.max(np.abs(model.weights_ - answer.mixture.weights)) <= rtol
+    n = len(answer.degrees)
+    errors = [record.error for record in model.history_] + [model.soft_clustering_error_]
+    assert np.max(np.abs(np.array(errors) - np.array(answer.errors))) / n <= max(rtol, 1e-6) / 10
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("offset", "rtol"), [(0, 1e-12), (1e5, 1e-11), (1e7, 1e-9), (1e9, 1e-7)])
+def test_far_from_zero(family: str, offset: float, rtol: float) -> None:
+    model, answer = beside_the_reference(groups() + offset, family)
+    assert_close(model, answer, family, 1.0, rtol)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("scale", [1e-150, 1e-9, 1e9, 1e150])
+def test_any_scale(family: str, scale: float) -> None:
+    model, answer = beside_the_reference(groups() * scale, family)
+    assert_close(model, answer, family, scale, 1e-11)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_units_do_not_matter(family: str) -> None:
+    X = groups()
+    common = {"covariance_type": family, "init_params": "principal"}
+    plain = GaussianMixture(3, **common).fit(X)
+    scaled = GaussianMixture(3, **common).fit(X * 2.0**-30)
+    np.testing.assert_allclose(plain.means_ * 2.0**-30, scaled.means_, rtol=1e-11)
+    np.testing.assert_allclose(plain.covariances_ * 2.0**-60, scaled.covariances_, rtol=1e-11)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_one_outlier(family: str) -> None:
+    X = groups()
+    X[0] = 1e6
+    model, answer = beside_the_reference(X, family)
+    assert_close(model, answer, family, 1e6, 1e-9)
+
+
+@pytest.mark.parametrize("family", ["full", "tied"])
+def test_collinear_columns(family: str) -> None:
+    X = groups()
+    X[:, 2] = X[:, 0] - X[:, 1]
+    model, answer = beside_the_reference(X, family, rounding=ROUNDING_WHEN_FLAT)
+    C = reference.in_family(answer.mixture.covariances, family)
+    assert np.max(np.abs(model.covariances_ - C)) <= 1e-4 * np.max(np.abs(C))
+    assert abs(model.soft_clustering_error_ - answer.errors[-1]) / len(X) < ROUNDING_WHEN_FLAT
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_constant_column(family: str) -> None:
+    """It neither crashes the fit nor keeps the others from being clustered."""
+    X = groups()
+    X[:, 1] = 7.25
+    model = GaussianMixture(3, covariance_type=family, random_state=0).fit(X)
+    assert_monotone(model)
+    assert np.all(np.isfinite(model.covariances_))
+    np.testing.assert_allclose(model.means_[:, 1], 7.25, rtol=1e-12)
+    assert np.unique(model.predict(X)).size == 3
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_fewer_rows_than_columns(family: str) -> None:
+    X = np.random.default_rng(0).normal(size=(6, 12))
+    model = GaussianMixture(2, covariance_type=family, random_state=0).fit(X)
+    assert_monotone(model, ROUNDING_WHEN_FLAT)
+    assert np.all(np.isfinite(model.score_samples(X)))
+    assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.filterwarnings("ignore:component . has lost")
+def test_duplicates(family: str) -> None:
+    """Two distinct points and two components: each sits on one, as thin as the floor allows."""
+    X = np.repeat([[0.0, 1.0], [3.0, -1.0]], 20, axis=0)
+    model = GaussianMixture(2, covariance_type=family, random_state=0).fit(X)
+    assert_monotone(model)
+    np.testing.assert_allclose(np.sort(model.means_, axis=0), [[0, -1], [3, 1]], atol=1e-9)
+    same = GaussianMixture(2, covariance_type=family, random_state=0).fit(np.ones((10, 3)))
+    np.testing.assert_allclose(same.means_[same.weights_ > 0], 1.0)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_bits_do_not_depend_on_threads(family: str) -> None:
+    X = groups(30_000, 4)
+    fits = [
+        GaussianMixture(3, covariance_type=family, random_state=0, max_iter=3, n_jobs=jobs).fit(X)
+        for jobs in (1, 2, 3, 5, 64)
+    ]
+    for fit in fits[1:]:
+        assert_same_mixture(fits[0], fit)
+        np.testing.assert_array_equal(fits[0].predict_proba(X), fit.predict_proba(X))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_types_and_layouts(family: str) -> None:
+    X = np.round(groups() * 16).astype(np.int16)
+    base = GaussianMixture(3, covariance_type=family, random_state=0).fit(X.astype(np.float64))
+    doubled = np.repeat(X.astype(np.float64), 2, axis=1)
+    forms = [X, X.astype(np.float32), np.asfortranarray(X.astype(float)), doubled[:, ::2]]
+    for form in [*forms, X.tolist()]:
+        model = GaussianMixture(3, covariance_type=family, random_state=0).fit(form)
+        assert_same_mixture(base, model)
+        np.testing.assert_array_equal(base.predict_proba(X), model.predict_proba(form))
+        np.testing.assert_array_equal(base.score_samples(X), model.score_samples(form))
+
+
+def test_one_row_is_the_same_as_a_batch() -> None:
+    X = groups()
+    model = GaussianMixture(3, random_state=0).fit(X)
+    degrees, scores = model.predict_proba(X), model.score_samples(X)
+    for i in range(0, len(X), 17):
+        np.testing.assert_array_equal(model.predict_proba(X[i : i + 1])[0], degrees[i])
+        assert model.score_samples(X[i : i + 1])[0] == scores[i]
+    np.testing.assert_array_equal(model.predict(X), degrees.argmax(axis=1))
+    np.testing.assert_array_equal(
+        GaussianMixture(3, random_state=0).fit_predict(X), model.predict(X)
+    )
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_weights_are_copies(family: str) -> None:
+    X = groups()
+    weights = np.random.default_rng(0).integers(0, 4, len(X))
+    start = start_from(X, family)
+    common = {"covariance_type": family, "max_iter": 10, "tol": 0.0, **start}
+    weighted = GaussianMixture(3, **common).fit(X, sample_weight=weights)
+    repeated = GaussianMixture(3, **common).fit(np.repeat(X, weights, axis=0))
+    for name in ("weights_", "means_", "covariances_", "soft_clustering_error_"):
+        a, b = getattr(weighted, name), getattr(repeated, name)
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+    assert weighted.bic(X, weights) == pytest.approx(repeated.bic(np.repeat(X, weights, axis=0)))
+    assert weighted.icl(X, weights) == pytest.approx(repeated.icl(np.repeat(X, weights, axis=0)))
+    score = weighted.score(X, sample_weight=weights)
+    assert score == pytest.approx(-weighted.soft_clustering_error_ / weights.sum())
+
+
+def test_huge_and_tiny_weights() -> None:
+    X = groups()
+    base = GaussianMixture(3, random_state=0).fit(X, sample_weight=np.full(len(X), 2.0))
+    for size in (2.0**-900, 2.0**900):
+        model = GaussianMixture(3, random_state=0).fit(X, sample_weight=np.full(len(X), size))
+        np.testing.assert_array_equal(model.means_, base.means_)
+        assert model.soft_clustering_error_ == pytest.approx(
+            base.soft_clustering_error_ / 2 * size, rel=1e-12
+        )
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "digits"])
+def test_fixed_covariances_become_k_means(name: str) -> None:
+    """As sigma goes to zero, degrees of belonging become the hard labels of k-means."""
+    from sklearn import datasets
+
+    X = getattr(datasets, f"load_{name}")().data
+    means = KMeans(3, random_state=0, max_iter=None, tol=0).fit(X)
+    agreement = []
+    for sigma in (1.0, 0.1, 1e-4):
+        model = GaussianMixture(
+            3,
+            covariance_type="fixed",
+            fixed_covariance=(sigma * X.std()) ** 2,
+            fixed=("weights",),
+            weights_init=np.full(3, 1 / 3),
+            means_init=means.cluster_centers_,
+            tol=1e-12,
+            max_iter=200,
+        ).fit(X)
+        assert_monotone(model)
+        agreement.append(np.mean(model.predict(X) == means.labels_))
+    assert agreement[-1] == 1.0
+    np.testing.assert_allclose(model.means_, means.cluster_centers_, rtol=1e-9)
+    degrees = model.predict_proba(X)
+    np.testing.assert_array_equal(degrees, means.degrees())
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(4, 60),
+    d=st.integers(1, 6),
+    k=st.integers(1, 4),
+    family=st.sampled_from(FAMILIES),
+    accelerate=st.booleans(),
+    integers=st.booleans(),
+)
+@pytest.mark.filterwarnings("ignore:component . has lost", "ignore:EM stopped")
+def test_the_error_never_increases(
+    seed: int, n: int, d: int, k: int, family: str, accelerate: bool, integers: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, (n, d)).astype(float) if integers else rng.normal(size=(n, d))
+    model = GaussianMixture(
+        k, covariance_type=family, accelerate=accelerate, tol=1e-6, max_iter=60, random_state=seed
+    ).fit(X)
+    assert_monotone(model, ROUNDING_WHEN_FLAT)
+    assert np.all(np.isfinite(model.means_))
+    assert np.allclose(model.predict_proba(X).sum(axis=1), 1)

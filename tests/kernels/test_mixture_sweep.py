@@ -1,0 +1,200 @@
+"""Sweeps against the formulas in long double, and the same bits however the rows are shared out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coterie.engines.memory import MemoryEngine
+from coterie.kernels import _native, mixture_steps
+from coterie.kernels.mixture_steps import Densities, Frame, Kind
+
+KINDS: list[Kind] = ["full", "tied", "diag", "spherical"]
+LONG = np.longdouble
+
+
+def model(kind: Kind, k: int, d: int, seed: int) -> Densities:
+    random = np.random.default_rng(seed)
+    shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
+    factors = random.normal(size=shape) * 0.3
+    if len(shape) >= 2 and shape[-1] == shape[-2] and kind in ("full", "tied"):
+        factors = np.triu(factors, 1) + np.eye(d) * random.uniform(0.5, 2, size=(*shape[:-1], 1))
+    else:
+        factors = np.abs(factors) + 0.5
+    return Densities(kind, random.normal(size=k), random.normal(size=(k, d)) * 2, factors)
+
+
+def rows(n: int, d: int, seed: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return np.random.default_rng(seed + 1).normal(size=(n, d)) * 2
+
+
+def expected(X: Any, w: Any, q: Densities) -> tuple[Any, ...]:
+    """(scores, degrees, mass, first, second) in long double; second as whole matrices."""
+    x, k = X.astype(LONG), len(q.means)
+    logs = np.empty((len(x), k), dtype=LONG)
+    for c in range(k):
+        f = (q.factors if q.kind == "tied" else q.factors[c]).astype(LONG)
+        z = x - q.means[c]
+        y = z @ f if np.ndim(f) == 2 else z * f
+        logs[:, c] = q.offsets[c] - (y * y).sum(axis=1) / 2
+    top = logs.max(axis=1, keepdims=True)
+    scores = (top + np.log(np.exp(logs - top).sum(axis=1, keepdims=True)))[:, 0]
+    degrees = np.exp(logs - scores[:, None])
+    r = degrees * (np.ones(len(x)) if w is None else w).astype(LONG)[:, None]
+    centred = x[:, None, :] - (q.means if q.centres is None else q.centres)
+    first = (r[:, :, None] * centred).sum(axis=0)
+    second = np.einsum("nk,nki,nkj->kij", r, centred, centred)
+    return scores, degrees, r.sum(axis=0), first, second
+
+
+def in_kind(second: Any, kind: Kind) -> Any:
+    if kind == "full":
+        return second
+    diagonals = np.diagonal(second, axis1=1, axis2=2)
+    return diagonals if kind == "diag" else diagonals.sum(axis=1)
+
+
+def check(X: Any, w: Any, q: Densities, engine: MemoryEngine) -> None:
+    frame = Frame.plain(X.shape[1])
+    scores, degrees, mass, first, second = expected(X, w, q)
+    found = engine.reduce(mixture_steps.sweep, frame, q).moments
+    size = 1 + np.abs(scores.astype(float)).max()
+    weights = np.ones(len(X)) if w is None else w
+    assert abs(found.log_likelihood - (scores * weights).sum()) < 1e-13 * size * weights.sum()
+    np.testing.assert_allclose(
+        engine.gather(mixture_steps.score_samples, frame, q),
+        scores.astype(float),
+        rtol=0,
+        atol=1e-13 * size,
+    )
+    y = engine.gather(mixture_steps.responsibilities, frame, q)
+    np.testing.assert_allclose(y, degrees.astype(float), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(y.sum(axis=1), 1.0, atol=1e-14)
+    labels = engine.gather(mixture_steps.labels, frame, q)
+    assert np.all(degrees[np.arange(len(X)), labels] >= degrees.max(axis=1) - 1e-12)
+    scale = 1e-12 * max(1.0, float(np.abs(second).max()))
+    np.testing.assert_allclose(found.mass, mass.astype(float), rtol=0, atol=scale)
+    np.testing.assert_allclose(found.first, first.astype(float), rtol=0, atol=scale)
+    if q.kind == "tied":
+        assert found.second is None
+    else:
+        wanted = in_kind(second, q.kind).astype(float)
+        np.testing.assert_allclose(found.second, wanted, rtol=0, atol=2 * scale)
+
+
+@given(
+    kind=st.sampled_from(KINDS),
+    k=st.integers(1, 9),
+    d=st.integers(1, 14),
+    n=st.integers(1, 300),
+    weighted=st.booleans(),
+    level=st.sampled_from(_native.simd_levels()),
+    seed=st.integers(0, 2**20),
+)
+@settings(max_examples=300, deadline=None)
+def test_sweep_equals_the_formulas(
+    kind: Kind, k: int, d: int, n: int, weighted: bool, level: str, seed: int
+) -> None:
+    X, q = rows(n, d, seed), model(kind, k, d, seed)
+    w = np.random.default_rng(seed).uniform(0.1, 3, n) if weighted else None
+    before = _native.simd_level()
+    assert _native.use_simd_level(level)
+    try:
+        check(X, w, q, MemoryEngine(X, w))
+    finally:
+        _native.use_simd_level(before)
+
+
+@pytest.mark.parametrize("d", [31, 64, 130])
+def test_many_columns(d: int) -> None:
+    X, q = rows(300, d, 5), model("full", 3, d, 5)
+    check(X, None, q, MemoryEngine(X, n_threads=2))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("d", [2, 3, 7, 70])
+def test_same_bits_for_threads_and_blocks(kind: Kind, d: int) -> None:
+    size = mixture_steps.chunk_rows(d)
+    X, q = rows(5 * size + 77, d, 1), model(kind, 4, d, 1)
+    w = np.random.default_rng(2).uniform(0.5, 2, len(X))
+    frame = Frame(X.mean(axis=0), np.ones(d, dtype=np.int32))
+    whole = MemoryEngine(X, w).reduce(mixture_steps.sweep, frame, q).moments
+    engines = [MemoryEngine(X, w, n_threads=t) for t in (2, 3, 5, 64)]
+    engines += [MemoryEngine(X, w, block_rows=b, align=size) for b in (1, 2 * size - 5)]
+    for engine in engines:
+        found = engine.reduce(mixture_steps.sweep, frame, q).moments
+        assert found.log_likelihood == whole.log_likelihood
+        assert np.array_equal(found.mass, whole.mass)
+        assert np.array_equal(found.first, whole.first)
+        assert kind == "tied" or np.array_equal(found.second, whole.second)
+
+
+def test_blocks_may_be_added_in_any_order() -> None:
+    X, q = rows(7 * 8192 + 3, 2, 4), model("full", 3, 2, 4)
+    frame = Frame.plain(2)
+    blocks = MemoryEngine(X, block_rows=8192).blocks
+    parts = [mixture_steps.sweep(block, frame, q) for block in blocks]
+    whole = MemoryEngine(X).reduce(mixture_steps.sweep, frame, q).moments
+    for order in ([3, 0, 7, 1, 6, 2, 5, 4], [7, 6, 5, 4, 3, 2, 1, 0]):
+        total = parts[order[0]]
+        for i in order[1:]:
+            total = total + parts[i]
+        assert total.moments.log_likelihood == whole.log_likelihood
+        assert np.array_equal(total.moments.second, whole.second)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 9])
+def test_float32_equals_float64_of_the_same_values(kind: Kind, d: int) -> None:
+    X, q = rows(1000, d, 3).astype(np.float32), model(kind, 3, d, 3)
+    frame = Frame.plain(d)
+    narrow = MemoryEngine(X).reduce(mixture_steps.sweep, frame, q).moments
+    wide = MemoryEngine(X.astype(np.float64)).reduce(mixture_steps.sweep, frame, q).moments
+    assert narrow.log_likelihood == wide.log_likelihood
+    assert np.array_equal(narrow.first, wide.first)
+
+
+@pytest.mark.parametrize("kind", ["full", "diag", "spherical"])
+@pytest.mark.parametrize("d", [2, 6])
+def test_moments_of_labels_and_degrees(kind: Kind, d: int) -> None:
+    X, labels = rows(700, d, 8), (np.arange(700) % 3).astype(np.int32)
+    centres, frame = rows(3, d, 9), Frame.plain(d)
+    engine = MemoryEngine(X)
+    by_label = engine.reduce(mixture_steps.label_moments, frame, kind, labels, centres).moments
+    degrees = np.eye(3)[labels]
+    by_degree = engine.reduce(mixture_steps.degree_moments, frame, kind, degrees, centres).moments
+    z = X[labels == 1] - centres[1]
+    np.testing.assert_allclose(by_label.mass, np.bincount(labels))
+    np.testing.assert_allclose(by_label.first[1], z.sum(axis=0), atol=1e-10)
+    wanted = in_kind(np.einsum("ni,nj->ij", z, z)[None], kind)[0]
+    np.testing.assert_allclose(by_label.second[1], wanted, atol=1e-10)
+    assert np.array_equal(by_label.second, by_degree.second)
+
+
+def test_moments_about_other_centres() -> None:
+    X = rows(500, 6, 3)
+    for kind in ("full", "diag"):
+        q = model(kind, 3, 6, 3)
+        moved = Densities(kind, q.offsets, q.means, q.factors, q.means + 0.5)
+        check(X, None, moved, MemoryEngine(X))
+
+
+def test_a_component_without_weight_gets_exactly_nothing() -> None:
+    X, q = rows(400, 3, 1), model("full", 3, 3, 1)
+    q.offsets[1] = -np.inf
+    found = MemoryEngine(X).reduce(mixture_steps.sweep, Frame.plain(3), q).moments
+    assert found.mass[1] == 0
+    assert np.isfinite(found.log_likelihood)
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 2], [0, -1], [0, 3]])
+def test_labels_that_do_not_fit_are_refused(labels: list[int]) -> None:
+    X = rows(2, 2, 0)
+    with pytest.raises(ValueError, match="expected"):
+        _native.Mixture(
+            "full", np.zeros(2), np.ones(2), np.zeros(3), np.zeros((3, 2)), np.zeros(12), None
+        ).sums_of_labels(MemoryEngine(X).blocks[0].rows, 0, np.array(labels, dtype=np.int32))
