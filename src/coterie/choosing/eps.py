@@ -77,9 +77,8 @@ def choose_eps(
     """Choose the distance up to which points are nearby, with a reason.
 
     DBSCAN is fitted along the curve of distances to the `min_samples`-th nearest point. Where the
-    same large clusters are found over the widest range of distances, eps lies in that range: at the
-    bend of the curve if that is inside, in the middle otherwise. Without such a range the bend
-    itself is taken.
+    same number of large clusters is found over the widest range of distances, eps is the middle of
+    that range; without such a range it is where the curve bends.
 
     Parameters
     ----------
@@ -151,11 +150,11 @@ def _tries(curve: Floats, X: Any, bend: float | None) -> list[float]:
     if not len(positive):  # every row has copies enough to be a core point with any eps
         return [1.0]
     low = float(np.quantile(positive, 0.02))
-    high = min(1.3 * float(positive[-1]), 30.0 * float(np.median(positive)))
+    high = min(2.0 * float(positive[-1]), 30.0 * float(np.median(positive)))
     count = CANDIDATES if X.shape[0] * X.shape[1] <= MANY_VALUES else FEWER_CANDIDATES
     even = np.geomspace(low, max(high, 1.01 * low), count)
-    steps = {float(f"{eps:.3g}") for eps in even}  # numbers that a person can type
-    return sorted(steps if bend is None else steps | {float(f"{bend:.3g}")})
+    steps = {_typed(eps) for eps in even}
+    return sorted(steps if bend is None else steps | {_typed(bend)})
 
 
 def _row(eps: float, labels: NDArray[np.int64]) -> EpsRow:
@@ -184,13 +183,14 @@ def _widest(table: list[EpsRow]) -> list[EpsRow] | None:
 
 
 def _pick(table: list[EpsRow], plateau: list[EpsRow] | None, bend: float | None) -> float:
-    typed = None if bend is None else float(f"{bend:.3g}")
-    if plateau is None:
-        return table[len(table) // 2].eps if typed is None else typed
-    low, high = plateau[0].eps, plateau[-1].eps
-    if typed is not None and low <= typed <= high:
-        return typed
-    return float(f"{np.sqrt(low) * np.sqrt(high):.3g}")
+    if plateau is not None:
+        return _typed(np.sqrt(plateau[0].eps) * np.sqrt(plateau[-1].eps))
+    return table[len(table) // 2].eps if bend is None else _typed(bend)
+
+
+def _typed(value: float) -> float:
+    """A number that a person can type."""
+    return float(f"{value:.3g}")
 
 
 def _reason(
@@ -204,11 +204,12 @@ def _reason(
     left = f"{plural(row.n_clusters, 'cluster')} and leaves {share(row.noise)} noise"
     if plateau is not None:
         low, high = number(plateau[0].eps), number(plateau[-1].eps)
-        alike = f"from {low} to {high} the same {row.large} large clusters are found"
-        where = "the bend of the k-distance curve"
-        if bend is None or not plateau[0].eps <= float(f"{bend:.3g}") <= plateau[-1].eps:
-            where = "the middle of that range"
-        text = f"eps {number(eps)}: {alike}, and {number(eps)}, {where}, gives {left}."
+        text = (
+            f"eps {number(eps)}: from {low} to {high} the same {row.large} large clusters are "
+            f"found, and {number(eps)}, the middle, gives {left}."
+        )
+        if bend is not None:
+            text += f" The k-distance curve bends at {number(bend)}."
     elif bend is not None:
         text = (
             f"eps {number(eps)}: there the k-distance curve bends; it gives {left}. No range of "

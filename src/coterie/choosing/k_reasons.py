@@ -16,7 +16,7 @@ CRITERIA = {
 }
 DECIDES = {"kmeans": "silhouette", "mixture": "bic"}
 STABLE = 0.9  # mean ARI of restarts that count as the same answer
-MARGIN = 0.02  # by which a silhouette must exceed that of rows without groups
+MARGIN = 0.02  # silhouettes that differ by less say the same
 
 NAMES = {
     "silhouette": "the silhouette",
@@ -85,6 +85,8 @@ def pick_with_reason(
         why = f"{NAMES[decides]} has no opinion on these candidates, so the smallest is taken"
         return pick, decides, f"{plural(pick, 'cluster')}: {why}."
     pick = picks[decides]
+    if criterion == "auto" and decides == "silhouette":
+        pick = _among_equals(rows, picks)
     if criterion == "auto" and decides == "silhouette" and rows[0].k == 1:
         reached = _row(rows, pick).silhouette
         chance = without_groups(pick)
@@ -108,6 +110,15 @@ def _row(rows: Sequence[Row], k: int) -> Row:
     return next(row for row in rows if row.k == k)
 
 
+def _among_equals(rows: Sequence[Row], picks: Mapping[str, int]) -> int:
+    """Of the k whose silhouettes say the same as the best, the one that others would take."""
+    best = _row(rows, picks["silhouette"]).silhouette
+    assert best is not None
+    near = [row for row in rows if row.silhouette is not None and row.silhouette > best - MARGIN]
+    votes = [k for name, k in picks.items() if name != "silhouette"]
+    return max(near, key=lambda row: (votes.count(row.k), row.silhouette, -row.k)).k
+
+
 def _why(rows: Sequence[Row], pick: int, decides: str) -> str:
     if decides == "knee":
         return "the error falls quickly up to there and slowly after"
@@ -123,6 +134,9 @@ def _why(rows: Sequence[Row], pick: int, decides: str) -> str:
         return f"{NAMES[decides]} is {number(value)}"
     if decides == "silhouette":
         next_value, next_k = max(others)
+        if next_value > value:
+            most = f"{value:.2f}, nearly that of {next_k}, {next_value:.2f}"
+            return f"the mean silhouette is {most}, and other criteria decide between them"
         against = f"{value:.2f} against {next_value:.2f} for {next_k}"
         return f"the mean silhouette is largest there, {against}"
     next_value, next_k = min(others)
