@@ -40,6 +40,7 @@ from coterie.models import Model, ModelError, describe, load, save
 
 if TYPE_CHECKING:
     from coterie.choosing import choose_eps, choose_k, compare, diagnose
+    from coterie.plots import animate
 
 logging.getLogger("coterie").addHandler(logging.NullHandler())
 
@@ -47,6 +48,7 @@ __version__ = version("coterie")
 
 # Imported when first asked for: these need more of SciPy, scikit-learn and matplotlib.
 _LATER = {
+    "animate": "coterie.plots",
     "choose_eps": "coterie.choosing",
     "choose_k": "coterie.choosing",
     "compare": "coterie.choosing",
@@ -74,6 +76,7 @@ __all__ = [
     "Model",
     "ModelError",
     "__version__",
+    "animate",
     "choose_eps",
     "choose_k",
     "compare",

@@ -150,7 +150,7 @@ def _tries(curve: Floats, X: Any, bend: float | None) -> list[float]:
     if not len(positive):  # every row has copies enough to be a core point with any eps
         return [1.0]
     low = float(np.quantile(positive, 0.02))
-    high = min(2.0 * float(positive[-1]), 30.0 * float(np.median(positive)))
+    high = min(1.3 * float(positive[-1]), 30.0 * float(np.median(positive)))
     count = CANDIDATES if X.shape[0] * X.shape[1] <= MANY_VALUES else FEWER_CANDIDATES
     even = np.geomspace(low, max(high, 1.01 * low), count)
     steps = {_typed(eps) for eps in even}

@@ -1,0 +1,92 @@
+"""Many points on few pixels: dots while they can be told apart, density beyond."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.colours import cluster_colours
+from coterie.plots.style import NOISE, colours_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.intp]
+DOTS = 20_000
+CELLS = 420  # of the density picture, along the longer side
+
+
+def draw_points(
+    axes: Axes, points: Floats, labels: Labels, palette: Floats, kind: Any = None
+) -> None:
+    """Rows as dots, or as a picture of their density if there are too many for dots.
+
+    kind : (n,) 2 for core, 1 for border, 0 for noise, or None if there is no such thing.
+    """
+    if len(points) > DOTS:
+        _density(axes, points, labels, palette)
+        return
+    size = float(np.clip(16_000 / max(len(points), 1), 4.0, 26.0))
+    noise = labels < 0
+    core = ~noise if kind is None else kind == 2
+    border = ~noise & ~core
+    style = {"linewidths": 0, "rasterized": len(points) > 3000}
+    # In an order of its own, so that no cluster lies on top because of its number.
+    order = np.random.default_rng(0).permutation(np.flatnonzero(core))
+    colours = colours_of(labels, palette)
+    axes.scatter(*points[order].T, s=size, c=colours[order], alpha=0.75, **style)
+    if border.any():
+        axes.scatter(
+            *points[border].T, s=0.7 * size, facecolors="none", edgecolors=colours[border],
+            linewidths=0.8, rasterized=len(points) > 3000,
+        )  # fmt: skip
+    if noise.any():
+        axes.scatter(
+            *points[noise].T, s=1.1 * size, c=[NOISE], marker="x", linewidths=0.9,
+            rasterized=len(points) > 3000,
+        )  # fmt: skip
+
+
+def limits(points: Floats, keep: float = 0.0) -> tuple[float, float, float, float]:
+    """Left, right, bottom, top around the points, with a margin."""
+    low, high = np.quantile(points, [keep, 1 - keep], axis=0) if keep else _ends(points)
+    span = np.where(high > low, high - low, 1.0)
+    low, high = low - 0.05 * span, high + 0.05 * span
+    return float(low[0]), float(high[0]), float(low[1]), float(high[1])
+
+
+def _ends(points: Floats) -> tuple[Floats, Floats]:
+    return points.min(axis=0), points.max(axis=0)
+
+
+def _density(axes: Axes, points: Floats, labels: Labels, palette: Floats) -> None:
+    """A picture whose hue is the mean colour of the rows in a cell, its strength their number."""
+    left, right, bottom, top = limits(points)
+    cells = (CELLS * 3 // 4, CELLS)
+    column = ((points[:, 0] - left) / (right - left) * cells[1]).astype(np.intp)
+    row = ((points[:, 1] - bottom) / (top - bottom) * cells[0]).astype(np.intp)
+    cell = np.clip(row, 0, cells[0] - 1) * cells[1] + np.clip(column, 0, cells[1] - 1)
+    size = cells[0] * cells[1]
+    counts = np.bincount(cell, minlength=size)
+    shades = np.concatenate([palette, NOISE[None]])
+    colour = np.zeros((size, 3))
+    for channel in range(3):
+        colour[:, channel] = np.bincount(cell, shades[labels, channel], minlength=size)
+    colour /= np.maximum(counts, 1)[:, None]
+    # A single row is still seen; the rest by the logarithm, up to the usual fullest cells.
+    full = np.quantile(counts[counts > 0], 0.99)
+    strength = np.log1p(counts) / np.log1p(max(full, 1.0))
+    alpha = np.where(counts > 0, 0.18 + 0.82 * np.clip(strength, 0.0, 1.0), 0.0)
+    picture = np.concatenate([np.clip(colour, 0, 1), alpha[:, None]], axis=1)
+    axes.imshow(
+        picture.reshape(*cells, 4), extent=(left, right, bottom, top), origin="lower",
+        aspect="auto", interpolation="nearest", zorder=1,
+    )  # fmt: skip
+
+
+def palette_for(labels: Labels, at_least: int = 0) -> Floats:
+    """One colour per cluster."""
+    return cluster_colours(max(int(labels.max(initial=-1)) + 1, at_least))
