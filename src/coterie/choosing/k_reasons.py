@@ -137,7 +137,8 @@ def _why(rows: Sequence[Row], pick: int, decides: str) -> str:
         if next_value > value:
             most = f"{value:.2f}, nearly that of {next_k}, {next_value:.2f}"
             return f"the mean silhouette is {most}, and other criteria decide between them"
-        against = f"{value:.2f} against {next_value:.2f} for {next_k}"
+        digits = 2 if f"{value:.2f}" != f"{next_value:.2f}" else 4
+        against = f"{value:.{digits}f} against {next_value:.{digits}f} for {next_k}"
         return f"the mean silhouette is largest there, {against}"
     next_value, next_k = min(others)
     return f"{NAMES[decides]} is smallest there, by {number(next_value - value)} against {next_k}"

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from coterie.choosing.rows import checked_rows, unwrapped
 from coterie.choosing.words import number, plural
 from coterie.plots.clusters import ClustersDisplay
+from coterie.plots.points import WAITING
 from coterie.plots.projection import Floats, Projection
 from coterie.plots.style import new_figure, require_matplotlib
 
@@ -31,6 +32,7 @@ class Scene:
     means: Floats | None  # (k, d)
     covariances: Floats | None  # (k, d, d)
     words: str
+    kind: NDArray[np.uint8] | None = None
 
 
 def animate(
@@ -130,7 +132,7 @@ def _mixture_scenes(model: Any, trace: Sequence[Any], X: Any) -> Iterator[Scene]
             error = model.history_[step].error
         else:
             error = model.soft_clustering_error_
-        words = f"iteration {step}: soft clustering error {number(error)}"
+        words = f"iteration {step}: soft clustering error {error:.6g}"
         yield Scene(np.asarray(now.predict(X), dtype=np.intp), mixture.means, matrices, words)
 
 
@@ -152,8 +154,12 @@ def _density_scenes(model: Any, trace: Sequence[Any]) -> Iterator[Scene]:
     for step, wave in enumerate(trace):
         labels = labels.copy()
         labels[wave.rows] = wave.labels
+        kind = np.where(labels >= 0, model.kind_, WAITING).astype(np.uint8)
         reached = f"{int((labels >= 0).sum()):,} rows reached"
-        yield Scene(labels, None, None, f"wave {step}: {reached}")
+        yield Scene(labels, None, None, f"wave {step}: {reached}", kind)
+    noise = plural(int((model.labels_ < 0).sum()), "row")
+    words = f"{plural(model.n_clusters_, 'cluster')}; {noise} never reached: noise"
+    yield Scene(np.asarray(model.labels_, dtype=np.intp), None, None, words, model.kind_)
 
 
 def _thinned(scenes: list[Scene]) -> list[Scene]:
@@ -171,9 +177,10 @@ def _picture(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     figure = new_figure(width / DPI, height / DPI)
-    canvas = FigureCanvasAgg(figure)
+    canvas: Any = FigureCanvasAgg(figure)
     figure.set_dpi(DPI)
-    display = ClustersDisplay(flat, scene.labels, view)
+    display = ClustersDisplay(flat, scene.labels, view, kind=scene.kind)
+    display.numbered = scene.kind is None  # clusters that grow would carry their numbers about
     if scene.means is not None:
         display.means = view.points(scene.means)
     if scene.covariances is not None:
@@ -189,10 +196,23 @@ def _write_gif(path: Path, pictures: Iterator[Picture], fps: float) -> None:
 
     # One palette for all frames, so that nothing flickers.
     frames = [Image.fromarray(picture) for picture in pictures]
-    palette = frames[-1].quantize(colors=255)
-    pages = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    palette = Image.new("P", (1, 1))
+    shades = frames[-1].quantize(colors=255).getpalette() or []
+    palette.putpalette([*shades[: 3 * 255], 255, 255, 255])  # white stays white
+    pages = [_page(frame, palette) for frame in frames]
     durations = [int(1000 / fps)] * (len(pages) - 1) + [2000]
     pages[0].save(path, save_all=True, append_images=pages[1:], duration=durations, loop=0)
+
+
+def _page(frame: Any, palette: Any) -> Any:
+    """A frame in the colours of the palette, whose last is white: nearest is not good enough."""
+    from PIL import Image
+
+    page = frame.quantize(palette=palette, dither=Image.Dither.NONE)
+    places = np.array(page)
+    places[(np.asarray(frame) == 255).all(axis=2)] = 255
+    page.putdata(places.ravel().tolist())
+    return page
 
 
 def _write_mp4(path: Path, pictures: Iterator[Picture], fps: float) -> None:

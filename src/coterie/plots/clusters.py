@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from coterie.choosing.diagnoses import Diagnosis, diagnose
 from coterie.choosing.rows import checked_rows, labels_of, unwrapped
 from coterie.choosing.words import plural, share
-from coterie.plots.points import draw_points, limits, palette_for
+from coterie.plots.points import draw_points, limits, palette_for, true_to_scale
 from coterie.plots.projection import Floats, Projection
 from coterie.plots.style import INK, Display, named_axes, quiet, titled
 
@@ -40,6 +41,7 @@ class ClustersDisplay(Display):
     regions: Labels | None = None  # (cells, cells) labels of a grid over the limits
     diagnoses: tuple[Diagnosis, ...] = ()
     title: str | None = None
+    numbered: bool = True
 
     @classmethod
     def from_estimator(
@@ -119,9 +121,8 @@ class ClustersDisplay(Display):
         axes = self._axes(ax)
         k = 0 if self.means is None else len(self.means)
         palette = palette_for(self.labels, k)
-        left, right, bottom, top = limits(self.points)
         if self.regions is not None:
-            self._draw_regions(axes, palette, (left, right, bottom, top))
+            self._draw_regions(axes, palette)
         draw_points(axes, self.points, self.labels, palette, self.kind)
         if self.covariances is not None and self.means is not None:
             for mean, covariance, colour in zip(
@@ -129,14 +130,14 @@ class ClustersDisplay(Display):
             ):
                 _draw_ellipse(axes, mean, covariance, colour)
         self._draw_marks(axes, palette)
-        axes.set(xlim=(left, right), ylim=(bottom, top))
+        true_to_scale(axes, self.points)
         quiet(axes)
         if not self.view.names[1]:
             axes.set_yticks([])
             axes.spines["left"].set_visible(False)
         named_axes(axes, *self.view.names)
         below = str(self.diagnoses[0]) if self.diagnoses else ""
-        titled(axes, self._title(), _short(below))
+        titled(axes, self._title(), below)
         return self
 
     def _title(self) -> str:
@@ -153,19 +154,22 @@ class ClustersDisplay(Display):
 
         glow = [withStroke(linewidth=2.6, foreground="white")]
         if self.means is not None:
-            axes.scatter(*self.means.T, s=95, c="white", marker="x", linewidths=4.4, zorder=5)
-            axes.scatter(*self.means.T, s=80, c=INK, marker="x", linewidths=1.9, zorder=6)
+            for size, colour, width in ((95, "white", 4.4), (80, INK, 1.9)):
+                x, y = self.means.T
+                axes.scatter(x, y, s=size, c=colour, marker="x", linewidths=width, zorder=6)
         present = np.unique(self.labels[self.labels >= 0])
-        if len(present) > NAMED:
+        if len(present) > NAMED or not self.numbered:
             return
         for cluster in present:
-            inside = self.points[self.labels == cluster]
-            place = np.median(inside, axis=0) if self.means is None else self.means[cluster]
-            if self.means is None:  # a row of the cluster itself: rings have no middle
-                place = inside[np.argmin(((inside - place) ** 2).sum(axis=1))]
+            if self.means is not None:
+                place, beside = self.means[cluster], (10, 6)
+            else:  # above the highest row, which a ring has too
+                inside = self.points[self.labels == cluster]
+                place, beside = inside[np.argmax(inside[:, 1])], (0, 8)
             axes.annotate(
-                str(cluster), place, xytext=(7, 5), textcoords="offset points", fontsize=10,
-                fontweight="bold", color=0.62 * palette[cluster], path_effects=glow, zorder=7,
+                str(cluster), place, xytext=beside, textcoords="offset points", fontsize=10,
+                fontweight="bold", color=0.62 * palette[cluster], ha="center",
+                path_effects=glow, zorder=7,
             )  # fmt: skip
 
     def _regions_by(self, model: Any) -> Labels:
@@ -179,24 +183,16 @@ class ClustersDisplay(Display):
             np.linspace(left, right, REGION_CELLS), np.linspace(bottom, top, REGION_CELLS)
         )
         rows = self.view.lifted(np.column_stack([across.ravel(), up.ravel()]))
-        names = getattr(model, "feature_names_in_", None)
-        if names is not None:
-            import warnings
-
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # a grid has no names of columns
-                found = model.predict(rows)
-        else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # a grid has no names of columns
             found = model.predict(rows)
         return np.asarray(found, dtype=np.intp).reshape(REGION_CELLS, REGION_CELLS)
 
-    def _draw_regions(
-        self, axes: Axes, palette: Floats, extent: tuple[float, float, float, float]
-    ) -> None:
+    def _draw_regions(self, axes: Axes, palette: Floats) -> None:
         assert self.regions is not None
         shades = np.concatenate([1 - 0.22 * (1 - palette), np.ones((1, 3))])
         axes.imshow(
-            shades[self.regions], extent=extent, origin="lower", aspect="auto",
+            shades[self.regions], extent=limits(self.points), origin="lower", aspect="auto",
             interpolation="bilinear", zorder=0,
         )  # fmt: skip
 
@@ -216,20 +212,7 @@ def _draw_ellipse(axes: Axes, mean: Floats, covariance: Floats, colour: Floats) 
     angle = float(np.degrees(np.arctan2(directions[1, 1], directions[0, 1])))
     spread = np.sqrt(np.maximum(lengths, 0.0))
     for deviations, alpha in ((1.0, 0.9), (2.0, 0.45)):
-        axes.add_patch(
-            Ellipse(
-                (float(mean[0]), float(mean[1])),
-                2 * deviations * spread[1],
-                2 * deviations * spread[0],
-                angle=angle,
-                fill=False,
-                edgecolor=0.8 * colour,
-                linewidth=1.5,
-                alpha=alpha,
-                zorder=4,
-            )  # fmt: skip
-        )
-
-
-def _short(sentence: str, most: int = 92) -> str:
-    return sentence if len(sentence) <= most else sentence[: most - 2].rsplit(" ", 1)[0] + " ..."
+        width, height = 2 * deviations * spread[1], 2 * deviations * spread[0]
+        ellipse = Ellipse((float(mean[0]), float(mean[1])), width, height, angle=angle)
+        ellipse.set(fill=False, edgecolor=0.8 * colour, linewidth=1.5, alpha=alpha, zorder=4)
+        axes.add_patch(ellipse)

@@ -11,7 +11,7 @@ import numpy as np
 from coterie.choosing.comparing import ModelComparison, compare
 from coterie.choosing.rows import checked_rows
 from coterie.choosing.words import plural, share
-from coterie.plots.points import draw_points, limits, palette_for
+from coterie.plots.points import draw_points, palette_for, true_to_scale
 from coterie.plots.projection import Floats, Projection
 from coterie.plots.style import Display, named_axes, new_figure, quiet, require_matplotlib, titled
 
@@ -63,13 +63,12 @@ class ComparisonDisplay(Display):
             raise ValueError(f"expected {count} axes, one for each model, got {len(panels)}")
         self.ax_, self.figure_ = panels, panels[0].figure
         palette = palette_for(np.concatenate(compared.labels))
-        left, right, bottom, top = limits(self.points)
         for place, axes in enumerate(panels):
             if place >= count:
                 axes.set_axis_off()
                 continue
             draw_points(axes, self.points, compared.labels[place], palette)
-            axes.set(xlim=(left, right), ylim=(bottom, top))
+            true_to_scale(axes, self.points)
             quiet(axes)
             titled(axes, compared.names[place], self._below(place))
             axes.title.set_fontsize(10.5)
@@ -78,12 +77,13 @@ class ComparisonDisplay(Display):
 
     def _below(self, place: int) -> str:
         compared = self.comparison
-        parts = [plural(len(compared.sizes[place]), "cluster")]
+        first = plural(len(compared.sizes[place]), "cluster")
         if compared.noise[place]:
-            parts[0] += f", {share(compared.noise[place])} noise"
+            first += f", {share(compared.noise[place])} noise"
+        parts = []
         silhouette = compared.silhouettes[place]
         if silhouette is not None:
             parts.append(f"silhouette {silhouette:.2f}")
         if place:
             parts.append(f"ARI {compared.ari[0, place]:.2f}")
-        return " · ".join(parts)
+        return f"{first}\n{', '.join(parts)}"

@@ -14,7 +14,6 @@ from coterie.plots.projection import Floats
 from coterie.plots.style import (
     ACCENT,
     FAINT,
-    INK,
     LINE,
     SECOND,
     Display,
@@ -23,6 +22,7 @@ from coterie.plots.style import (
     quiet,
     require_matplotlib,
     titled,
+    whole_numbers,
 )
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class HistoryDisplay(Display):
             number(self.errors[-1]), (steps[-1], self.errors[-1]), xytext=(0, 8),
             textcoords="offset points", fontsize=9.5, color=ACCENT, ha="right",
         )  # fmt: skip
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        whole_numbers(axes.xaxis)
         quiet(axes, "y")
         named_axes(axes, "iteration", self.name)
         count = plural(len(steps), "iteration")
@@ -105,13 +105,13 @@ class KChoiceDisplay(Display):
         lower.set_ylim(min(0.0, lower.get_ylim()[0]), 1.04)
         for axes in (upper, lower):
             axes.axvline(choice.k, color=LINE, linewidth=6, alpha=0.5, zorder=0)
-            axes.set_xlim(k[0] - 0.3, k[-1] + 0.3 + 0.22 * (k[-1] - k[0]))
+            axes.set_xlim(k[0] - 0.3, k[-1] + 0.3 + 0.34 * (k[-1] - k[0]))
             axes.set_xticks(k if len(k) <= 20 else k[:: len(k) // 10])
             quiet(axes, "y")
         upper.tick_params(labelbottom=False)
         named_axes(lower, "number of clusters", "")
-        first, _, rest = choice.reason.partition(". ")
-        titled(upper, first.rstrip("."), rest.partition(". ")[0])
+        first, _, rest = choice.reason.partition(": ")
+        titled(upper, first, rest[:1].upper() + rest[1:])
         return self
 
     def _criterion(self, axes: Axes, k: list[int], name: str, words: str, colour: str) -> None:
@@ -159,8 +159,7 @@ class EpsChoiceDisplay(Display):
         self._draw_distances(upper)
         self._draw_clusters(lower)
         words, _, rest = choice.reason.partition(": ")
-        sentence = rest.partition(". ")[0].rstrip(".")
-        titled(upper, f"{words}, min_samples {choice.min_samples}", sentence)
+        titled(upper, f"{words}, min_samples {choice.min_samples}", rest[:1].upper() + rest[1:])
         return self
 
     def _draw_distances(self, axes: Axes) -> None:
@@ -194,23 +193,23 @@ class EpsChoiceDisplay(Display):
         counts.step(eps, [row.n_clusters for row in rows], color=ACCENT, where="mid", linewidth=1.8)
         counts.set_ylim(0, 1.15 * max(1, *(row.n_clusters for row in rows)))
         counts.set_ylabel("clusters", fontsize=9.5, color=ACCENT)
-        counts.yaxis.get_major_locator().set_params(integer=True)
+        whole_numbers(counts.yaxis)
         quiet(counts)
         counts.spines["left"].set_visible(False)
         counts.tick_params(colors=ACCENT)
         if choice.plateau is not None:
             axes.axvspan(*choice.plateau, color=ACCENT, alpha=0.07, linewidth=0)
         axes.axvline(choice.eps, color=SECOND, linewidth=1.2)
+        right = np.log(choice.eps / eps[0]) > 0.6 * np.log(eps[-1] / eps[0])
         axes.annotate(
             f"eps {number(choice.eps)}: {plural(choice.model.n_clusters_, 'cluster')}",
-            (choice.eps, 97), xytext=(5, 0), textcoords="offset points", fontsize=9.5,
-            color=SECOND, va="top", annotation_clip=False,
+            (choice.eps, 97), xytext=(-5 if right else 5, 0), textcoords="offset points",
+            fontsize=9.5, color=SECOND, va="top", ha="right" if right else "left",
         )  # fmt: skip
         quiet(axes)
         axes.set_xlabel("eps", fontsize=9.5, color=FAINT)
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.xaxis.set_minor_formatter(lambda value, _: "")
-        axes.title.set_color(INK)
 
 
 def _two(display: Display, ax: Any) -> tuple[Any, Any]:

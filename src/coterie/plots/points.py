@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 DOTS = 20_000
+RASTERED = 3000  # dots: in SVG and PDF as a picture, which stays small
+NOISY, BORDER, CORE, WAITING = range(4)
 CELLS = 420  # of the density picture, along the longer side
 
 
@@ -24,42 +26,47 @@ def draw_points(
 ) -> None:
     """Rows as dots, or as a picture of their density if there are too many for dots.
 
-    kind : (n,) 2 for core, 1 for border, 0 for noise, or None if there is no such thing.
+    kind : (n,) noise, border, core, or waiting to be reached; None if there is no such thing.
     """
     if len(points) > DOTS:
         _density(axes, points, labels, palette)
         return
     size = float(np.clip(16_000 / max(len(points), 1), 4.0, 26.0))
-    noise = labels < 0
-    core = ~noise if kind is None else kind == 2
-    border = ~noise & ~core
-    style = {"linewidths": 0, "rasterized": len(points) > 3000}
+    colours = colours_of(labels, palette)
+    core = labels >= 0 if kind is None else kind == CORE
     # In an order of its own, so that no cluster lies on top because of its number.
     order = np.random.default_rng(0).permutation(np.flatnonzero(core))
-    colours = colours_of(labels, palette)
-    axes.scatter(*points[order].T, s=size, c=colours[order], alpha=0.75, **style)
-    if border.any():
-        axes.scatter(
-            *points[border].T, s=0.7 * size, facecolors="none", edgecolors=colours[border],
-            linewidths=0.8, rasterized=len(points) > 3000,
-        )  # fmt: skip
-    if noise.any():
-        axes.scatter(
-            *points[noise].T, s=1.1 * size, c=[NOISE], marker="x", linewidths=0.9,
-            rasterized=len(points) > 3000,
-        )  # fmt: skip
+    _dots(axes, points[order], s=size, c=colours[order], alpha=0.75, linewidths=0)
+    noise = labels < 0 if kind is None else kind == NOISY
+    _dots(axes, points[noise], s=1.1 * size, c=[NOISE], marker="x", linewidths=0.9)
+    if kind is not None:
+        edge, waiting = kind == BORDER, kind == WAITING
+        _dots(axes, points[edge], s=0.7 * size, facecolors="white", edgecolors=colours[edge])
+        _dots(axes, points[waiting], s=0.6 * size, c=[NOISE], alpha=0.6, linewidths=0)
 
 
-def limits(points: Floats, keep: float = 0.0) -> tuple[float, float, float, float]:
+def _dots(axes: Axes, points: Floats, **style: Any) -> None:
+    if len(points):
+        x, y = points.T
+        axes.scatter(x, y, rasterized=len(points) > RASTERED, **style)
+
+
+def limits(points: Floats) -> tuple[float, float, float, float]:
     """Left, right, bottom, top around the points, with a margin."""
-    low, high = np.quantile(points, [keep, 1 - keep], axis=0) if keep else _ends(points)
+    low, high = points.min(axis=0), points.max(axis=0)
     span = np.where(high > low, high - low, 1.0)
     low, high = low - 0.05 * span, high + 0.05 * span
     return float(low[0]), float(high[0]), float(low[1]), float(high[1])
 
 
-def _ends(points: Floats) -> tuple[Floats, Floats]:
-    return points.min(axis=0), points.max(axis=0)
+def true_to_scale(axes: Axes, points: Floats) -> None:
+    """A unit is as long upwards as across, unless the picture would become a strip."""
+    left, right, bottom, top = limits(points)
+    axes.set(xlim=(left, right), ylim=(bottom, top))
+    if 0.45 < (top - bottom) / (right - left) < 2.2:
+        axes.set_aspect("equal", adjustable="box")
+    else:
+        axes.set_aspect("auto")
 
 
 def _density(axes: Axes, points: Floats, labels: Labels, palette: Floats) -> None:

@@ -60,7 +60,7 @@ class Projection:
         axes = np.zeros((values.shape[1], 2))
         axes[:, : len(directions[:2])] = directions[:2].T
         axes *= np.where(axes[np.abs(axes).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
-        parts = (sizes**2 / max(float((sizes**2).sum()), 1e-300)).tolist() + [0.0, 0.0]
+        parts = [*(sizes**2 / max(float((sizes**2).sum()), 1e-300)).tolist(), 0.0, 0.0]
         first, second = (
             f"principal component {i + 1} ({share(parts[i])} of the variance)" for i in (0, 1)
         )
@@ -71,10 +71,8 @@ class Projection:
         if sparse.issparse(X):
             return np.asarray(X @ self.axes) - self.origin @ self.axes
         if not self.origin.any():  # columns as they are, to the last digit
-            flat: Floats = np.asarray(X, dtype=np.float64) @ self.axes
-            return flat
-        flat = (np.asarray(X, dtype=np.float64) - self.origin) @ self.axes
-        return flat
+            return _times(np.asarray(X, dtype=np.float64), self.axes)
+        return _times(np.asarray(X, dtype=np.float64) - self.origin, self.axes)
 
     def covariance(self, matrices: Floats) -> Floats:
         """(k, d, d) to (k, 2, 2): what the Gaussians look like from here."""
@@ -84,6 +82,11 @@ class Projection:
     def lifted(self, points: Floats) -> Floats:
         """(n, 2) of an exact view back to (n, d)."""
         return self.origin + points @ self.axes.T
+
+
+def _times(rows: Floats, axes: Floats) -> Floats:
+    flat: Floats = rows @ axes
+    return flat
 
 
 def _checked(columns: Sequence[int], d: int) -> list[int]:

@@ -62,17 +62,18 @@ class SilhouetteDisplay(Display):
             heights = np.append(own, own[-1:])
             axes.fill_betweenx(rows, 0, heights, step="post", color=palette[cluster], linewidth=0)
             if len(present) <= MARKED:
+                middle, across = place + len(own) / 2, axes.get_yaxis_transform()
                 axes.text(
-                    -0.012, place + len(own) / 2, f"{cluster}", fontsize=10, fontweight="bold",
-                    color=0.7 * palette[cluster], ha="right", va="center",
+                    -0.012, middle, f"{cluster}", fontsize=10, fontweight="bold",
+                    color=0.7 * palette[cluster], ha="right", va="center", transform=across,
                 )  # fmt: skip
                 axes.text(
-                    1.01, place + len(own) / 2, f"{own.mean():.2f}", fontsize=9, color=FAINT,
-                    ha="left", va="center",
+                    1.012, middle, f"{own.mean():.2f}", fontsize=9, color=FAINT, va="center",
+                    transform=across,
                 )  # fmt: skip
             place += len(own) + gap
         axes.axvline(mean, color=INK, linewidth=1.1, linestyle=(0, (4, 3)))
-        axes.set(ylim=(place, -gap), xlim=(min(0.0, float(np.nanmin(values)) * 1.05) - 0.04, 1.0))
+        axes.set(ylim=(place, -gap), xlim=(min(0.0, float(np.nanmin(values))), 1.0))
         axes.set_yticks([])
         quiet(axes, "x")
         axes.spines["left"].set_visible(False)

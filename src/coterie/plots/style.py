@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,7 @@ def new_figure(width: float, height: float) -> Figure:
     return figure_class(figsize=(width, height), facecolor="white", layout="constrained")
 
 
-def quiet(axes: Axes, grid: str | None = None) -> None:
+def quiet(axes: Axes, grid: Literal["x", "y", "both"] | None = None) -> None:
     """Two thin spines, small faint ticks; grid : "x", "y", "both" or None."""
     axes.tick_params(labelsize=8.5, colors=FAINT, length=3, color=LINE)
     for side, spine in axes.spines.items():
@@ -50,19 +51,35 @@ def quiet(axes: Axes, grid: str | None = None) -> None:
 
 
 def titled(axes: Axes, title: str, below: str = "") -> None:
-    """A title at the left, and a fainter line under it."""
-    if below:
-        axes.set_title(title, loc="left", fontsize=11.5, color=INK, pad=21)
-        axes.text(
-            0, 1, below, transform=axes.transAxes, fontsize=9, color=FAINT, va="bottom"
-        ).set_position((0, 1.015))
-    else:
-        axes.set_title(title, loc="left", fontsize=11.5, color=INK, pad=8)
+    """A title at the left, and up to three fainter lines under it."""
+    letters = _letters(axes)
+    lines = [line for part in below.splitlines() for line in wrap(part, letters)][:3]
+    pad = 8 + 12.5 * len(lines)
+    axes.set_title(title, loc="left", fontsize=11.5, color=INK, pad=pad)
+    if lines:
+        text = "\n".join(lines)
+        note = axes.annotate(
+            text, (0, 1), xytext=(0, 4), xycoords="axes fraction", textcoords="offset points",
+            fontsize=9, color=FAINT, va="bottom",
+        )  # fmt: skip
+        note.set_in_layout(False)  # long lines must not make the axes narrow
+
+
+def _letters(axes: Axes) -> int:
+    """How many letters of 9 points stand side by side above the axes."""
+    return max(24, int(15.0 * (axes.bbox.width / axes.figure.dpi)))
 
 
 def named_axes(axes: Axes, x: str, y: str) -> None:
     axes.set_xlabel(x, fontsize=9.5, color=FAINT)
     axes.set_ylabel(y, fontsize=9.5, color=FAINT)
+
+
+def whole_numbers(axis: Any) -> None:
+    """Ticks at whole numbers only: half an iteration or cluster does not exist."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(nbins=8, integer=True))
 
 
 def colours_of(labels: NDArray[np.intp], palette: NDArray[np.float64] | None = None) -> Any:
