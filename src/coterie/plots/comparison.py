@@ -54,7 +54,7 @@ class ComparisonDisplay(Display):
         compared = self.comparison
         count = len(compared.names)
         if ax is None:
-            across = min(count, ACROSS)
+            across = 2 if count == 4 else min(count, ACROSS)
             down = -(-count // across)
             figure = new_figure(0.4 + 3.3 * across, 3.25 * down + 0.2)
             ax = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True)

@@ -63,6 +63,7 @@ def true_to_scale(axes: Axes, points: Floats) -> None:
     """A unit is as long upwards as across, unless the picture would become a strip."""
     left, right, bottom, top = limits(points)
     axes.set(xlim=(left, right), ylim=(bottom, top))
+    axes.locator_params(nbins=7)
     if 0.45 < (top - bottom) / (right - left) < 2.2:
         axes.set_aspect("equal", adjustable="box")
     else:
