@@ -11,11 +11,10 @@ import pytest
 import coterie
 from coterie import DBSCAN, GaussianMixture, KMeans
 from coterie.data import blobs, paper_non_convex
+from coterie.plots import animation
 
 pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")
-
-from coterie.plots import animation
 
 X, _ = blobs(90, 3, spread=2.0, seed=2)
 SMALL: dict[str, Any] = {"width": 240, "height": 180}
@@ -69,7 +68,7 @@ def test_mp4(tmp_path: Path) -> None:
         stream = film.streams.video[0]
         frames = sum(1 for _ in film.decode(stream))
         assert (stream.width, stream.height) == (240, 180)
-    assert frames == 3 * (len(model.trace_) + 1) + 60
+    assert frames == 3 * len(model.trace_) + 60
 
 
 def test_long_fits_are_thinned() -> None:

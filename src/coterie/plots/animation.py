@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from coterie.choosing.rows import checked_rows, unwrapped
 from coterie.choosing.words import number, plural
+from coterie.data.errors import required
 from coterie.plots.clusters import ClustersDisplay
 from coterie.plots.points import WAITING
 from coterie.plots.projection import Floats, Projection
@@ -22,6 +24,8 @@ Labels = NDArray[np.intp]
 Picture = NDArray[np.uint8]
 DPI = 100
 MOST_FRAMES = 240
+FILM_RATE = 30  # pictures in a second of MP4; players stumble over fewer
+Draw = Callable[[int], Picture]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +96,11 @@ def animate(
     scenes = _thinned(list(_scenes(model, trace, rows)))
     view = Projection.of(rows, columns, names or getattr(model, "feature_names_in_", None))
     flat = view.points(rows)
-    pictures = (_picture(scene, flat, view, title, width, height) for scene in scenes)
-    WRITERS[target.suffix.lower()](target, pictures, fps)
+
+    def draw(place: int) -> Picture:
+        return _picture(scenes[place], flat, view, title, width, height)
+
+    WRITERS[target.suffix.lower()](target, draw, len(scenes), fps)
     return target
 
 
@@ -138,8 +145,6 @@ def _mixture_scenes(model: Any, trace: Sequence[Any], X: Any) -> Iterator[Scene]
 
 def _with_mixture(model: Any, mixture: Any) -> Any:
     """A copy of the model with the parameters of another moment."""
-    from copy import copy
-
     now = copy(model)
     now.weights_, now.means_, now.covariances_ = (
         mixture.weights,
@@ -191,16 +196,16 @@ def _picture(
     return np.asarray(canvas.buffer_rgba())[:, :, :3].copy()
 
 
-def _write_gif(path: Path, pictures: Iterator[Picture], fps: float) -> None:
+def _write_gif(path: Path, draw: Draw, count: int, fps: float) -> None:
+    required("PIL.Image", "writing GIF files", "media")
     from PIL import Image
 
-    # One palette for all frames, so that nothing flickers.
-    frames = [Image.fromarray(picture) for picture in pictures]
+    # One palette for all frames, that of the last, so that nothing flickers.
     palette = Image.new("P", (1, 1))
-    shades = frames[-1].quantize(colors=255).getpalette() or []
+    shades = Image.fromarray(draw(count - 1)).quantize(colors=255).getpalette() or []
     palette.putpalette([*shades[: 3 * 255], 255, 255, 255])  # white stays white
-    pages = [_page(frame, palette) for frame in frames]
-    durations = [int(1000 / fps)] * (len(pages) - 1) + [2000]
+    pages = [_page(Image.fromarray(draw(place)), palette) for place in range(count)]
+    durations = [int(1000 / fps)] * (count - 1) + [2000]
     pages[0].save(path, save_all=True, append_images=pages[1:], duration=durations, loop=0)
 
 
@@ -215,27 +220,22 @@ def _page(frame: Any, palette: Any) -> Any:
     return page
 
 
-def _write_mp4(path: Path, pictures: Iterator[Picture], fps: float) -> None:
-    from fractions import Fraction
-
-    from coterie.data.errors import required
-
+def _write_mp4(path: Path, draw: Draw, count: int, fps: float) -> None:
     av = required("av", "writing MP4 files", "media")
-    rate = 30  # players stumble over fewer
     with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=rate)
-        stream.pix_fmt, stream.options = "yuv420p", {"crf": "18"}
-        stream.time_base = Fraction(1, rate)
-        last = None
-        for picture in pictures:
-            tall, wide = (side - side % 2 for side in picture.shape[:2])
-            stream.height, stream.width = tall, wide
-            last = np.ascontiguousarray(picture[:tall, :wide])
-            for _ in range(max(1, round(rate / fps))):
-                container.mux(stream.encode(av.VideoFrame.from_ndarray(last, format="rgb24")))
-        assert last is not None
-        for _ in range(2 * rate):
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(last, format="rgb24")))
+        stream = None
+        for place in range(count):
+            picture = draw(place)
+            tall, wide = (side - side % 2 for side in picture.shape[:2])  # as the format wants it
+            if stream is None:
+                stream = container.add_stream("libx264", rate=FILM_RATE)
+                stream.pix_fmt, stream.options = "yuv420p", {"crf": "18"}
+                stream.height, stream.width = tall, wide
+            frame = np.ascontiguousarray(picture[:tall, :wide])
+            seconds = 2.0 if place == count - 1 else 1 / fps
+            for _ in range(max(1, round(FILM_RATE * seconds))):
+                container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
+        assert stream is not None
         container.mux(stream.encode())
 
 
