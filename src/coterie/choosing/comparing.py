@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -46,9 +47,12 @@ class ModelComparison:
         }
 
     def __str__(self) -> str:
-        columns = self.table()
-        width = max(map(len, self.names))
-        columns["model"] = [name.ljust(width) for name in self.names]
+        table = self.table()
+        width = max(len("model"), *map(len, self.names))
+        columns = {
+            "model".ljust(width): [name.ljust(width) for name in table.pop("model")],
+            **table,
+        }
         for name in ("largest", "noise"):
             columns[name] = [share(part) for part in columns[name]]
         lines = [text_table(columns), "", f"ari and ami: agreement with {self.names[0]}."]
@@ -95,17 +99,24 @@ def compare(
     rows = checked_rows(X)
     labels = matched([_labels(model, X, rows) for model in models])
     looked = silhouettes(rows, labels, sample_size=sample_size, random_state=random_state)
-    pairs = [[(a, b) for b in labels] for a in labels]
     return ModelComparison(
         names=tuple(_names(models) if names is None else names),
-        ari=np.array([[adjusted_rand_score(a, b) for a, b in line] for line in pairs]),
-        ami=np.array([[adjusted_mutual_info_score(a, b) for a, b in line] for line in pairs]),
+        ari=_agreement(labels, adjusted_rand_score),
+        ami=_agreement(labels, adjusted_mutual_info_score),
         silhouettes=looked.means,
         sizes=tuple(_sizes(own) for own in labels),
         noise=tuple(float((own < 0).mean()) for own in labels),
         sample=looked.sample,
         labels=labels,
     )
+
+
+def _agreement(labels: Sequence[Labels], score: Callable[[Labels, Labels], float]) -> Floats:
+    """(m, m) of each pair; everything agrees with itself, and with others as they with it."""
+    found = np.eye(len(labels))
+    for i, j in combinations(range(len(labels)), 2):
+        found[i, j] = found[j, i] = score(labels[i], labels[j])
+    return found
 
 
 def _labels(model: Any, X: Any, rows: Any) -> Labels:
