@@ -22,9 +22,10 @@ ALLOWED = {
     "algorithms": {"engines", "kernels"},
     "estimators": {"algorithms", "engines", "kernels"},
     "data": {"colours"},
+    "choosing": {"estimators", "algorithms"},
     "models": {"data", "estimators", "algorithms"},
-    "plots": {"data", "colours", "algorithms", "estimators"},
-    "cli": {"models", "plots", "data", "colours", "estimators", "algorithms"},
+    "plots": {"choosing", "data", "colours", "algorithms", "estimators"},
+    "cli": {"models", "plots", "choosing", "data", "colours", "estimators", "algorithms"},
 }
 
 

@@ -13,6 +13,7 @@ blocks of data, and a kernel does the arithmetic on one block::
             |
     arithmetic, one block   a native kernel, and its readable NumPy twin     coterie.kernels
 
+    what people decide      how many clusters, how near, what went wrong     coterie.choosing
     what people keep        fitted models in files, without pickle           coterie.models
 
 Each layer imports only downwards.
@@ -21,7 +22,9 @@ Each layer imports only downwards.
 """
 
 import logging
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
 from coterie.data import Dataset, read
 from coterie.estimators import (
@@ -37,9 +40,33 @@ from coterie.estimators import (
 )
 from coterie.models import Model, ModelError, describe, load, save
 
+if TYPE_CHECKING:
+    from coterie.choosing import choose_eps, choose_k, compare, diagnose
+    from coterie.plots import animate
+
 logging.getLogger("coterie").addHandler(logging.NullHandler())
 
 __version__ = version("coterie")
+
+# Imported when first asked for: these need more of SciPy, scikit-learn and matplotlib.
+_LATER = {
+    "animate": "coterie.plots",
+    "choose_eps": "coterie.choosing",
+    "choose_k": "coterie.choosing",
+    "compare": "coterie.choosing",
+    "diagnose": "coterie.choosing",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'coterie' has no attribute {name!r}")
+    return getattr(import_module(_LATER[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LATER])
+
 
 __all__ = [
     "DBSCAN",
@@ -53,8 +80,13 @@ __all__ = [
     "ModelError",
     "PathCurve",
     "__version__",
+    "animate",
+    "choose_eps",
+    "choose_k",
+    "compare",
     "dbscan",
     "describe",
+    "diagnose",
     "kmeans_plusplus",
     "load",
     "read",

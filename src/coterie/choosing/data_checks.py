@@ -1,0 +1,85 @@
+"""What the rows themselves may have: columns of unlike scale, copies of one row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from coterie.choosing.findings import Case, Finding
+from coterie.choosing.rows import sample_rows
+from coterie.choosing.words import number, share
+from coterie.estimators import GaussianMixture
+
+UNLIKE = 100.0  # ratio of standard deviations
+MANY_COPIES = 0.3  # of the rows
+LOOKED_AT = 20_000
+
+
+def findings(case: Case) -> Iterator[Finding]:
+    """Of dense rows; for sparse ones, such as texts, neither means what it says."""
+    if sparse.issparse(case.X):
+        return
+    yield from unlike_scales(case)
+    yield from copies(case)
+
+
+def unlike_scales(case: Case) -> Iterator[Finding]:
+    model = case.model
+    own_scale = isinstance(model, GaussianMixture) and model.covariance_type in (
+        "full",
+        "tied",
+        "diag",
+    )
+    if own_scale or getattr(model, "metric", "euclidean") in ("haversine", "cosine", "precomputed"):
+        return
+    spread = spreads(case.X)
+    wide, narrow = int(np.argmax(spread)), int(np.argmin(np.where(spread > 0, spread, np.inf)))
+    if spread[narrow] == 0 or not spread[wide] / spread[narrow] >= UNLIKE:
+        return
+    yield Finding(
+        "scales-differ",
+        f"columns differ in scale by {float(f'{spread[wide] / spread[narrow]:.1g}'):.3g} "
+        f"({case.column(wide)} against {case.column(narrow)}), so the first alone decides",
+        "scale them, for example with StandardScaler",
+    )
+
+
+def spreads(X: Any) -> Any:
+    """(d,) standard deviations, up to a common power of two; 0 for a constant column."""
+    values = np.asarray(X, dtype=np.float64)
+    low, high = values.min(axis=0), values.max(axis=0)
+    exponent = int(np.frexp(np.abs(high / 2 - low / 2).max())[1]) + 1
+    total = np.zeros(values.shape[1])
+    squares = np.zeros(values.shape[1])
+    middle = low / 2 + high / 2
+    for begin in range(0, len(values), 1 << 16):
+        part = np.ldexp(values[begin : begin + (1 << 16)] - middle, -exponent)
+        total += part.sum(axis=0)
+        squares += (part**2).sum(axis=0)
+    mean = total / len(values)
+    variance = np.maximum(squares / len(values) - mean**2, 0.0)
+    return np.where(high > low, np.sqrt(variance), 0.0)
+
+
+def copies(case: Case) -> Iterator[Finding]:
+    chosen = sample_rows(case.n, LOOKED_AT, 0)
+    rows = np.ascontiguousarray(case.X if chosen is None else case.X[chosen]) + 0.0
+    keys = rows.view(np.dtype((np.void, rows.shape[1] * rows.itemsize))).ravel()
+    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    top = int(np.argmax(counts))
+    part = counts[top] / len(rows)
+    if part < MANY_COPIES or counts[top] < 3:
+        return
+    where = first[top] if chosen is None else chosen[first[top]]
+    values = ", ".join(number(value) for value in rows[first[top]][:4])
+    values += ", ..." if rows.shape[1] > 4 else ""
+    looked = "" if chosen is None else f" in a sample of {len(rows):,} rows"
+    yield Finding(
+        "duplicates",
+        f"{share(part)} of the rows are the same ({values}), first in row {where}{looked}",
+        "find out whether that stands for missing data, and drop it; or keep one copy with "
+        "sample_weight",
+    )

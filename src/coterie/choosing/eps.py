@@ -1,0 +1,223 @@
+"""How near is near: the k-distance curve, what DBSCAN finds along it, the pick and its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.choosing.curves import knee
+from coterie.choosing.k_distances import k_distances
+from coterie.choosing.rows import Floats, checked_rows
+from coterie.choosing.words import number, plural, share, text_table
+from coterie.estimators import DBSCAN
+
+CANDIDATES, FEWER_CANDIDATES = 32, 14
+MANY_VALUES = 1_000_000
+LEAST_SHARE = 0.01  # of the rows, in a cluster that is more than a crumb
+MOST_NOISE = 0.5
+NARROW = 1.1  # a plateau whose ends differ by less says nothing
+
+
+@dataclass(frozen=True)
+class EpsRow:
+    """What DBSCAN finds with one eps."""
+
+    eps: float
+    n_clusters: int
+    large: int  # clusters with at least 1 % of the rows
+    noise: float  # part of the rows
+    largest: float  # part of the rows in the largest cluster
+
+
+@dataclass(frozen=True, eq=False)
+class EpsChoice:
+    """A table of candidates, the pick, and why."""
+
+    eps: float
+    reason: str
+    min_samples: int
+    knee: float | None  # where the k-distance curve bends
+    plateau: tuple[float, float] | None  # between these the same clusters are found
+    rows: tuple[EpsRow, ...]
+    distances: Floats = field(repr=False)  # to the min_samples-th nearest row, ascending
+    sample: int | None  # how many rows the distances belong to; None: all
+    model: Any = field(repr=False)  # DBSCAN, fitted with the pick
+
+    def table(self) -> dict[str, list[Any]]:
+        """One entry per candidate; shares are parts of one."""
+        return {
+            "eps": [row.eps for row in self.rows],
+            "clusters": [row.n_clusters for row in self.rows],
+            "noise": [row.noise for row in self.rows],
+            "largest": [row.largest for row in self.rows],
+        }
+
+    def __str__(self) -> str:
+        columns = self.table()
+        columns["noise"] = [share(part) for part in columns["noise"]]
+        columns["largest"] = [share(part) for part in columns["largest"]]
+        mark = [row.eps for row in self.rows].index(self.eps)
+        return f"{text_table(columns, mark)}\n\n{self.reason}"
+
+
+def choose_eps(
+    X: Any,
+    min_samples: int = 5,
+    *,
+    metric: Any = "euclidean",
+    sample_size: int | None = 10_000,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    callback: Callable[[int, int, float], object] | None = None,
+) -> EpsChoice:
+    """Choose the distance up to which points are nearby, with a reason.
+
+    DBSCAN is fitted along the curve of distances to the `min_samples`-th nearest point. Where the
+    same number of large clusters is found over the widest range of distances, eps is the middle of
+    that range; without such a range it is where the curve bends.
+
+    Parameters
+    ----------
+    X : array-like or CSR matrix of shape (n_samples, n_features)
+    min_samples : int, default=5
+        As for :class:`DBSCAN`; a point counts itself.
+    metric : str or callable, default="euclidean"
+        As for :class:`DBSCAN`, without "precomputed".
+    sample_size : int or None, default=10_000
+        Rows whose distances make the curve when there are more. Each distance is exact.
+    random_state : int, RandomState instance or None, default=0
+        Which sample.
+    n_jobs : int or None, default=None
+        Threads.
+    callback : callable or None, default=None
+        Called as ``callback(done, total, eps)`` after each fit.
+
+    Returns
+    -------
+    EpsChoice
+    """
+    rows = checked_rows(X)
+    if min_samples < 1:
+        raise ValueError(f"expected min_samples of 1 or more, got {min_samples}; 5 is usual")
+    if isinstance(metric, str) and metric == "precomputed":
+        raise ValueError("expected a metric for rows, got 'precomputed'; pass the rows themselves")
+    curve, chosen = k_distances(
+        rows,
+        min_samples,
+        metric=metric,
+        sample_size=sample_size,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    bend = knee(np.arange(len(curve)), curve)
+    bend_at = None if bend is None or curve[bend] == 0 else float(curve[bend])
+    tries = _tries(curve, rows, bend_at)
+
+    def fitted(eps: float) -> DBSCAN:
+        return DBSCAN(eps, min_samples=min_samples, metric=metric, n_jobs=n_jobs).fit(rows)
+
+    table = []
+    for done, eps in enumerate(tries, start=1):
+        table.append(_row(eps, fitted(eps).labels_))
+        if callback is not None:
+            callback(done, len(tries), eps)
+    plateau = _widest(table)
+    eps = _pick(table, plateau, bend_at)
+    if eps not in tries:
+        table = sorted([*table, _row(eps, fitted(eps).labels_)], key=lambda row: row.eps)
+    ends = None if plateau is None else (plateau[0].eps, plateau[-1].eps)
+    reason = _reason(table, eps, plateau, bend_at, None if chosen is None else len(chosen))
+    return EpsChoice(
+        eps=eps,
+        reason=reason,
+        min_samples=min_samples,
+        knee=bend_at,
+        plateau=ends,
+        rows=tuple(table),
+        distances=curve,
+        sample=None if chosen is None else len(chosen),
+        model=DBSCAN(eps, min_samples=min_samples, metric=metric, n_jobs=n_jobs).fit(X),
+    )
+
+
+def _tries(curve: Floats, X: Any, bend: float | None) -> list[float]:
+    """Distances from where few points are core points to where nearly all are, evenly by ratio."""
+    positive = curve[curve > 0]
+    if not len(positive):  # every row has copies enough to be a core point with any eps
+        return [1.0]
+    low = float(np.quantile(positive, 0.02))
+    high = min(1.3 * float(positive[-1]), 30.0 * float(np.median(positive)))
+    count = CANDIDATES if X.shape[0] * X.shape[1] <= MANY_VALUES else FEWER_CANDIDATES
+    even = np.geomspace(low, max(high, 1.01 * low), count)
+    steps = {_typed(eps) for eps in even}
+    return sorted(steps if bend is None else steps | {_typed(bend)})
+
+
+def _row(eps: float, labels: NDArray[np.int64]) -> EpsRow:
+    sizes = np.bincount(labels[labels >= 0])
+    return EpsRow(
+        eps=eps,
+        n_clusters=len(sizes),
+        large=int((sizes >= LEAST_SHARE * len(labels)).sum()),
+        noise=float((labels < 0).mean()),
+        largest=float(sizes.max(initial=0) / len(labels)),
+    )
+
+
+def _widest(table: list[EpsRow]) -> list[EpsRow] | None:
+    """The widest run of candidates, by ratio, with the same number of large clusters (two up)."""
+    runs: list[list[EpsRow]] = [[]]
+    for row in table:
+        if runs[-1] and row.large == runs[-1][-1].large:
+            runs[-1].append(row)
+        else:
+            runs.append([row])
+    fit = [run for run in runs if run and run[0].large >= 2]
+    fit = [[row for row in run if row.noise <= MOST_NOISE] for run in fit]
+    fit = [run for run in fit if len(run) >= 2 and run[-1].eps > NARROW * run[0].eps]
+    return max(fit, key=lambda run: run[-1].eps / run[0].eps) if fit else None
+
+
+def _pick(table: list[EpsRow], plateau: list[EpsRow] | None, bend: float | None) -> float:
+    if plateau is not None:
+        return _typed(np.sqrt(plateau[0].eps) * np.sqrt(plateau[-1].eps))
+    return table[len(table) // 2].eps if bend is None else _typed(bend)
+
+
+def _typed(value: float) -> float:
+    """A number that a person can type."""
+    return float(f"{value:.3g}")
+
+
+def _reason(
+    table: list[EpsRow],
+    eps: float,
+    plateau: list[EpsRow] | None,
+    bend: float | None,
+    sample: int | None,
+) -> str:
+    row = next(row for row in table if row.eps == eps)
+    left = f"{plural(row.n_clusters, 'cluster')} and leaves {share(row.noise)} noise"
+    if plateau is not None:
+        low, high = number(plateau[0].eps), number(plateau[-1].eps)
+        text = (
+            f"eps {number(eps)}: from {low} to {high} the same {row.large} large clusters are "
+            f"found, and {number(eps)}, the middle, gives {left}."
+        )
+        if bend is not None:
+            text += f" The k-distance curve bends at {number(bend)}."
+    elif bend is not None:
+        text = (
+            f"eps {number(eps)}: there the k-distance curve bends; it gives {left}. No range of "
+            "eps keeps two or more large clusters, so the data may be one group, or groups of "
+            "very different density."
+        )
+    else:
+        text = f"eps {number(eps)}: the k-distance curve does not bend; it gives {left}."
+    if sample is not None:
+        text += f" The curve is that of a random sample of {sample:,} rows."
+    return text

@@ -1,0 +1,251 @@
+"""How many clusters: fits for every k, what speaks for each, the pick and its reason in words."""
+
+from __future__ import annotations
+
+import operator
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils import check_random_state
+
+from coterie.choosing.k_reasons import CRITERIA, pick_by_each, pick_with_reason
+from coterie.choosing.rows import checked_rows
+from coterie.choosing.silhouettes import silhouettes
+from coterie.choosing.unstructured import silhouette_without_groups
+from coterie.choosing.words import text_table
+from coterie.estimators import GaussianMixture, KMeans
+
+MOST_BY_DEFAULT = 10
+
+
+@dataclass(frozen=True)
+class KRow:
+    """What was found for one number of clusters. None: does not apply."""
+
+    k: int
+    error: float  # clustering error, or soft clustering error of a mixture
+    explained: float | None  # of the error of one cluster, the part that is gone (k-means)
+    silhouette: float | None  # mean
+    stability: float | None  # mean agreement (ARI) of other restarts with the best
+    bic: float | None
+    aic: float | None
+    icl: float | None
+    n_iter: int
+    converged: bool
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class KChoice:
+    """A table of candidates, the pick, and why."""
+
+    k: int
+    reason: str
+    criterion: str  # that decided
+    method: str  # "kmeans" or "mixture"
+    picks: Mapping[str, int]  # what each criterion alone would take
+    rows: tuple[KRow, ...]
+    sample: int | None  # rows whose silhouettes stand for all; None: exact
+    models: Mapping[int, Any] = field(repr=False)  # fitted, the best of the restarts, by k
+
+    @property
+    def model(self) -> Any:
+        """The fitted estimator of the pick."""
+        return self.models[self.k]
+
+    def table(self) -> dict[str, list[Any]]:
+        """Columns that apply to the method, one entry per candidate."""
+        names = ("k", "error", "explained", "silhouette", "stability", "bic", "aic", "icl")
+        columns = {name: [getattr(row, name) for row in self.rows] for name in names}
+        known = {name for name in names if any(v is not None for v in columns[name])}
+        return {name: columns[name] for name in names if name in known}
+
+    def __str__(self) -> str:
+        mark = [row.k for row in self.rows].index(self.k)
+        return f"{text_table(self.table(), mark)}\n\n{self.reason}"
+
+
+def choose_k(
+    X: Any,
+    k: int | tuple[int, int] | Iterable[int] | None = None,
+    *,
+    method: str = "kmeans",
+    criterion: str = "auto",
+    n_restarts: int = 4,
+    sample_size: int | None = 5000,
+    covariance_type: str = "full",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    callback: Callable[[int, int, int], object] | None = None,
+) -> KChoice:
+    """Fit every candidate number of clusters and pick one, with a reason.
+
+    Parameters
+    ----------
+    X : array-like or CSR matrix of shape (n_samples, n_features)
+        Rows, scaled as for the fit to come.
+    k : int, (low, high), iterable of int or None, default=None
+        Candidates: 1 to k, low to high, or those listed. None: 1 to 10, or to the number of
+        different rows if that is smaller.
+    method : {"kmeans", "mixture"}, default="kmeans"
+    criterion : {"auto", "silhouette", "knee", "stability", "bic", "aic", "icl"}, default="auto"
+        What decides. "auto": the silhouette for k-means, unless rows without any groups would
+        reach the same, which gives 1; BIC for mixtures.
+    n_restarts : int, default=4
+        Fits for each candidate. The best is kept; how far the others agree is its stability.
+    sample_size : int or None, default=5000
+        Rows whose silhouettes stand for all when there are more; None: exact, quadratic in n.
+    covariance_type : str, default="full"
+        Of mixtures.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the fits and of the sample.
+    n_jobs : int or None, default=None
+        Threads of each fit.
+    callback : callable or None, default=None
+        Called as ``callback(done, total, k)`` after each candidate.
+
+    Returns
+    -------
+    KChoice
+    """
+    rows = checked_rows(X)
+    candidates = _candidates(k, rows)
+    _check_choice("method", method, ("kmeans", "mixture"))
+    _check_choice("criterion", criterion, ("auto", *CRITERIA[method]))
+    if n_restarts < 1:
+        raise ValueError(f"expected n_restarts of 1 or more, got {n_restarts}; 4 is the default")
+    random = check_random_state(random_state)
+    seeds = random.randint(2**31 - 1, size=n_restarts)
+    fits: list[_Fits] = []
+    for number in candidates:
+        plain = _estimator(method, number, covariance_type, n_jobs)
+        fits.append(_Fits.of(plain, X, number, seeds))
+        if callback is not None:
+            callback(len(fits), len(candidates), number)
+    looked = silhouettes(
+        rows, [fit.labels for fit in fits], sample_size=sample_size, random_state=random
+    )
+    first = fits[0].error if candidates[0] == 1 else None
+    table = tuple(
+        fit.row(rows, first, silhouette) for fit, silhouette in zip(fits, looked.means, strict=True)
+    )
+    picks = pick_by_each(table, method)
+
+    def unstructured(number: int) -> float | None:
+        return silhouette_without_groups(rows, number, random)
+
+    pick, decided, reason = pick_with_reason(
+        table, picks, method, criterion, looked.sample, unstructured
+    )
+    models = {fit.k: fit.model for fit in fits}
+    return KChoice(pick, reason, decided, method, picks, table, looked.sample, models)
+
+
+@dataclass(frozen=True)
+class _Fits:
+    """The restarts for one k."""
+
+    k: int
+    model: Any  # the best
+    labels: NDArray[np.intp]
+    stability: float | None
+    seconds: float
+
+    @classmethod
+    def of(cls, plain: Any, X: Any, k: int, seeds: NDArray[np.int64]) -> _Fits:
+        began = time.perf_counter()
+        best, labels, others = None, None, []
+        # One cluster has one answer.
+        for seed in seeds[:1] if k == 1 else seeds:
+            model = clone(plain).set_params(random_state=int(seed))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # the table says it
+                found = np.asarray(model.fit_predict(X), dtype=np.intp)
+            others.append(found)
+            if best is None or _error(model) < _error(best):
+                best, labels = model, found
+        agreement = [adjusted_rand_score(labels, other) for other in others if other is not labels]
+        stability = float(np.mean(agreement)) if agreement else None
+        assert labels is not None
+        return cls(k, best, labels, stability, time.perf_counter() - began)
+
+    @property
+    def error(self) -> float:
+        return _error(self.model)
+
+    def row(self, X: Any, error_of_one: float | None, silhouette: float | None) -> KRow:
+        mixture = hasattr(self.model, "bic")
+        explained = None
+        if error_of_one and not mixture:
+            explained = 1.0 - self.error / error_of_one
+        return KRow(
+            k=self.k,
+            error=self.error,
+            explained=explained,
+            silhouette=silhouette,
+            stability=self.stability,
+            bic=self.model.bic(X) if mixture else None,
+            aic=self.model.aic(X) if mixture else None,
+            icl=self.model.icl(X) if mixture else None,
+            n_iter=int(self.model.n_iter_),
+            converged=bool(self.model.converged_),
+            seconds=self.seconds,
+        )
+
+
+def _estimator(method: str, k: int, covariance_type: str, n_jobs: int | None) -> Any:
+    if method == "kmeans":
+        return KMeans(k, n_jobs=n_jobs)
+    return GaussianMixture(k, covariance_type=covariance_type, n_jobs=n_jobs)
+
+
+def _error(model: Any) -> float:
+    name = "clustering_error_" if hasattr(model, "clustering_error_") else "soft_clustering_error_"
+    return float(getattr(model, name))
+
+
+def _candidates(k: Any, X: Any) -> list[int]:
+    n = int(X.shape[0])
+    if k is None:
+        most = min(MOST_BY_DEFAULT, _distinct(X, MOST_BY_DEFAULT))
+        return list(range(1, most + 1))
+    try:
+        if isinstance(k, tuple) and len(k) == 2:
+            numbers = list(range(operator.index(k[0]), operator.index(k[1]) + 1))
+        elif isinstance(k, Iterable):
+            numbers = sorted({operator.index(number) for number in k})
+        else:
+            numbers = list(range(1, operator.index(k) + 1))
+    except TypeError:
+        numbers = []
+    if not numbers or numbers[0] < 1 or numbers[-1] > n:
+        raise ValueError(
+            f"expected numbers of clusters from 1 to {n}, the number of rows, got k={k!r}; "
+            "pass the largest, as k=10, a pair (low, high), or a list"
+        )
+    return numbers
+
+
+def _distinct(X: Any, enough: int) -> int:
+    """How many different rows there are, counted up to `enough`."""
+    seen: set[bytes] = set()
+    for row in X:
+        values = row.toarray() if sparse.issparse(row) else row
+        seen.add((np.asarray(values) + 0.0).tobytes())
+        if len(seen) >= enough:
+            break
+    return len(seen)
+
+
+def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"expected {name} to be one of {', '.join(allowed)}, got {value!r}")

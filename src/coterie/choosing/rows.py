@@ -1,0 +1,88 @@
+"""Rows as the judges need them: a stated sample, and distances that do not cancel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.metrics import pairwise_distances
+from sklearn.utils import check_random_state
+
+from coterie.estimators import KMeans
+from coterie.estimators.problem import look_at
+from coterie.estimators.validation import check_rows
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+DIRECT = {"euclidean", "cityblock", "manhattan", "l1", "l2", "chebyshev"}  # by differences
+NAMES = {"manhattan": "cityblock", "l1": "cityblock", "l2": "euclidean"}
+VALUES_AT_ONCE = 1 << 22
+
+
+def checked_rows(X: Any) -> Any:
+    """X as the estimators take it: an array or CSR matrix of finite numbers, or an error."""
+    door = KMeans()
+    checked = check_rows(door, X, reset=True)
+    names = getattr(door, "feature_names_in_", None)
+    look_at(checked, directions=False, n_threads=1, names=names)
+    return checked
+
+
+def sample_rows(n: int, size: int | None, random_state: Any) -> Rows | None:
+    """Which rows stand for all: `size` of n in ascending order, or None if all do."""
+    if size is not None and size < 1:
+        raise ValueError(
+            f"expected sample_size of 1 or more, or None for all rows, got {size}; "
+            "the default is right for most data"
+        )
+    if size is None or size >= n:
+        return None
+    chosen: Rows = check_random_state(random_state).choice(n, size, replace=False)
+    return np.sort(chosen)
+
+
+def comfortable(X: Any) -> Any:
+    """Dense rows as float64 about their middle, times a power of two so that squares are safe.
+
+    Ratios of distances stay as they are, and no digit is lost to a far offset.
+    """
+    if sparse.issparse(X):
+        return X
+    X = np.asarray(X, dtype=np.float64)
+    low, high = X.min(axis=0), X.max(axis=0)
+    X = X / 2 - (low / 4 + high / 4)
+    return np.ldexp(X, -int(np.frexp(np.abs(X).max(initial=0.0))[1]))
+
+
+def distances(A: Any, B: Any, metric: Any = "euclidean") -> Floats:
+    """(a, b) by direct differences where the metric allows it."""
+    if not sparse.issparse(A) and isinstance(metric, str) and metric in DIRECT:
+        found: Floats = cdist(A, B, NAMES.get(metric, metric))
+        return found
+    return np.asarray(pairwise_distances(A, B, metric=metric), dtype=np.float64)
+
+
+def chunks(n: int, per_row: int) -> Iterator[slice]:
+    """Slices of n rows that make about four million values each."""
+    step = max(1, VALUES_AT_ONCE // max(per_row, 1))
+    for begin in range(0, n, step):
+        yield slice(begin, min(n, begin + step))
+
+
+def labels_of(model: Any, X: Any, n: int) -> Rows:
+    """The label of each of the n rows: those of the fit if it had as many, predicted otherwise."""
+    labels = getattr(model, "labels_", None)
+    if labels is None or len(labels) != n:
+        labels = model.predict(X)
+    return np.asarray(labels, dtype=np.intp)
+
+
+def unwrapped(model: Any, X: Any) -> tuple[Any, Any]:
+    """The estimator and the rows as it sees them; `model` may carry a scaling with it."""
+    if hasattr(model, "estimator") and hasattr(model, "rows"):
+        return model.estimator, model.rows(X)
+    return model, X

@@ -1,0 +1,99 @@
+"""Rows on paper: two columns as they are, or the two principal components of more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from coterie.choosing.words import share
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """A flat view of rows: (x - origin) @ axes."""
+
+    origin: Floats  # (d,)
+    axes: Floats  # (d, 2)
+    names: tuple[str, str]
+    exact: bool  # whether the view shows all that there is, so that regions can be drawn
+
+    @classmethod
+    def of(
+        cls, X: Any, columns: Sequence[int] | None = None, names: Sequence[str] | None = None
+    ) -> Projection:
+        """Of the columns asked for, else of the first two if there are no more, else principal.
+
+        A single column is drawn along a line.
+        """
+        d = X.shape[1]
+        known = [f"column {i}" for i in range(d)] if names is None else list(map(str, names))
+        if columns is not None:
+            places = _checked(columns, d)
+        elif d <= 2:
+            places = list(range(d))
+        else:
+            return cls._principal(X)
+        axes = np.zeros((d, 2))
+        for side, place in enumerate(places):
+            axes[place, side] = 1.0
+        labels = (known[places[0]], known[places[1]] if len(places) > 1 else "")
+        return cls(np.zeros(d), axes, labels, exact=d <= 2 and columns is None)
+
+    @classmethod
+    def _principal(cls, X: Any, rows: int = 20_000) -> Projection:
+        """Along the two directions of the largest variance, found from evenly chosen rows."""
+        some = X[:: max(1, X.shape[0] // rows)]
+        if sparse.issparse(some):
+            some = some[:2000].toarray()
+        values = np.asarray(some, dtype=np.float64)
+        origin = values.mean(axis=0)
+        values = values - origin
+        unit = np.abs(values).max(initial=0.0) or 1.0
+        _, sizes, directions = np.linalg.svd(values / unit, full_matrices=False)
+        axes = np.zeros((values.shape[1], 2))
+        axes[:, : len(directions[:2])] = directions[:2].T
+        axes *= np.where(axes[np.abs(axes).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
+        parts = [*(sizes**2 / max(float((sizes**2).sum()), 1e-300)).tolist(), 0.0, 0.0]
+        first, second = (
+            f"principal component {i + 1} ({share(parts[i])} of the variance)" for i in (0, 1)
+        )
+        return cls(origin, axes, (first, second), exact=False)
+
+    def points(self, X: Any) -> Floats:
+        """(n, 2)"""
+        if sparse.issparse(X):
+            return np.asarray(X @ self.axes) - self.origin @ self.axes
+        if not self.origin.any():  # columns as they are, to the last digit
+            return _times(np.asarray(X, dtype=np.float64), self.axes)
+        return _times(np.asarray(X, dtype=np.float64) - self.origin, self.axes)
+
+    def covariance(self, matrices: Floats) -> Floats:
+        """(k, d, d) to (k, 2, 2): what the Gaussians look like from here."""
+        flat: Floats = self.axes.T @ matrices @ self.axes
+        return flat
+
+    def lifted(self, points: Floats) -> Floats:
+        """(n, 2) of an exact view back to (n, d)."""
+        return self.origin + points @ self.axes.T
+
+
+def _times(rows: Floats, axes: Floats) -> Floats:
+    flat: Floats = rows @ axes
+    return flat
+
+
+def _checked(columns: Sequence[int], d: int) -> list[int]:
+    places = [int(column) for column in columns]
+    if len(places) not in (1, 2) or not all(0 <= place < d for place in places):
+        raise ValueError(
+            f"expected one or two columns from 0 to {d - 1}, got {list(columns)}; "
+            "leave columns out to see principal components"
+        )
+    return places
