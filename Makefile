@@ -26,7 +26,7 @@ $(VENV)/.installed: $(BIN)/python $(NATIVE)
 	@command -v $${CXX:-c++} >/dev/null || \
 	  { echo "Coterie needs a C++20 compiler. Debian, Ubuntu: apt-get install g++. Fedora: dnf install gcc-c++. macOS: xcode-select --install." >&2; exit 1; }
 	$(BIN)/pip install --quiet 'scikit-build-core>=0.11' 'nanobind>=2.9' cmake ninja
-	$(BIN)/pip install --quiet --no-build-isolation --config-settings=build-dir=build/editable --editable '.[all]'
+	$(BIN)/pip install --quiet --no-build-isolation --config-settings=build-dir=build/editable --editable '.[plot,media]'
 	@touch $@
 
 $(VENV)/.test-tools: $(VENV)/.installed

@@ -19,6 +19,9 @@ constexpr float kUp = 1.000001f, kDown = 0.999999f;
 // Relative rounding of a clock, generously.
 constexpr float kClockRounding = 6e-7f;
 
+// Large and called from two places: inlined twice, it doubles the time to compile.
+#define COTERIE_APART __attribute__((noinline))
+
 // Two smallest proposals and the index of the smallest, lane by lane.
 struct Best {
     VF first = all(__builtin_inff()), second = all(__builtin_inff());
@@ -90,9 +93,8 @@ struct Comparison {
         return sqrt(max(proposal + norm - error, VF{})) * kDown;
     }
     // Rows whose two nearest means are too close to call are settled by the definition.
-    template <class RowOf>
     COTERIE_INLINE Outcome decide(const Best& best, uint32_t live, const Rows& rows,
-                                  const Model& model, Worker& worker, RowOf row_of) const {
+                                  const Model& model, Worker& worker, const int64_t* index) const {
         Outcome out{best.index, distance_above(best.first), {}};
         out.slack = min(distance_below(best.second) - out.reach, all(model.cap));
         uint32_t unclear = live & bits(best.second - best.first <= error + error);
@@ -100,7 +102,7 @@ struct Comparison {
             const VF farther = distance_above(best.first + error + error);
             for (; unclear; unclear &= unclear - 1) {
                 const int q = __builtin_ctz(unclear);
-                out.label[q] = settle(rows, model, worker, row_of(q));
+                out.label[q] = settle(rows, model, worker, index[q]);
                 out.reach[q] = farther[q];
                 out.slack[q] = -1.f - 2.f * farther[q];
             }
@@ -145,44 +147,41 @@ template <int D> struct MeetAll {
     }
 
     COTERIE_INLINE void in_a_row(int64_t first) {
-        if constexpr (D > 0) {
+        int64_t index[W];
+        for (int q = 0; q < W; ++q)
+            index[q] = first + q;
+        if constexpr (D > 0)
             load_block<D>(rows, model.frame, first, x);
-        } else {
-            int64_t index[W];
-            for (int q = 0; q < W; ++q)
-                index[q] = first + q;
+        else
             gather_block(rows, model.frame, index, model.d, x);
-        }
-        const VF deadline = compare(load<VI>(state.labels + first), (1ull << W) - 1,
-                                    [first](int q) { return first + q; });
+        const VF deadline = compare(load<VI>(state.labels + first), (1ull << W) - 1, index);
         if (!model.brute)
             store(state.deadline + first, deadline);
     }
 
     // index: (W,), the first `count` of them rows, the others any.
-    COTERIE_INLINE void scattered(int64_t* index, int count) {
+    COTERIE_APART void scattered(int64_t* index, int count) {
         for (int q = count; q < W; ++q)
             index[q] = index[0];
         gather_block(rows, model.frame, index, D > 0 ? D : model.d, x);
         VI labels;
         for (int q = 0; q < W; ++q)
             labels[q] = state.labels[index[q]];
-        const VF deadline =
-            compare(labels, (1ull << count) - 1, [index](int q) { return index[q]; });
+        const VF deadline = compare(labels, (1ull << count) - 1, index);
         for (int q = 0; q < count && !model.brute; ++q)
             state.deadline[index[q]] = deadline[q];
     }
 
     // The rows in x, of which the `live` ones count, meet all means; their new deadlines.
-    template <class RowOf> COTERIE_INLINE VF compare(VI labels, uint32_t live, RowOf row_of) {
+    COTERIE_APART VF compare(VI labels, uint32_t live, const int64_t* index) {
         worker.evaluated += __builtin_popcount(live);
         const Comparison comparison(x, model, D > 0 ? D : model.d);
         Best best;
         meet_all<D>(x, model, best);
-        const Outcome out = comparison.decide(best, live, rows, model, worker, row_of);
+        const Outcome out = comparison.decide(best, live, rows, model, worker, index);
         for (uint32_t changed = live & bits(out.label != labels); changed; changed &= changed - 1) {
             const int q = __builtin_ctz(changed);
-            relabel<D>(rows, layout, state, worker, row_of(q), out.label[q]);
+            relabel<D>(rows, layout, state, worker, index[q], out.label[q]);
             if (worker.radius)
                 widen(worker, out.label[q], out.reach[q]);
         }
@@ -281,8 +280,7 @@ void assign_near(const Rows& rows, const Model& model, const SumLayout& layout, 
                 best.meet(propose<D>(x, p), name);
                 ++worker.pairs;
             }
-            const Outcome out = comparison.decide(best, live, rows, model, worker,
-                                                  [&index](int q) { return index[q]; });
+            const Outcome out = comparison.decide(best, live, rows, model, worker, index);
             const VF deadline = deadline_of(out, clocks);
             for (int q = 0; q < count; ++q)
                 state.deadline[index[q]] = deadline[q];
