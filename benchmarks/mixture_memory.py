@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 
-from benchmarks.memory_probe import _peak, _resident_after_reset
+from benchmarks.memory_probe import peak, resident_after_reset
 from benchmarks.mixture_peers import PEERS
 from benchmarks.mixture_workloads import load, select
 from benchmarks.timing import limited
@@ -20,9 +20,9 @@ def probe(name: str, workload: str, threads: int, quick: bool) -> dict[str, int]
     X, start = load(chosen, quick)
     with limited(threads):
         PEERS[name](chosen, X[: 10 * chosen.k], start, 1, threads)  # loads its libraries
-        before = _resident_after_reset()
+        before = resident_after_reset()
         PEERS[name](chosen, X, start, 2, threads)
-    return {"beyond": _peak() - before}
+    return {"beyond": peak() - before}
 
 
 if __name__ == "__main__":

@@ -246,3 +246,26 @@ def test_the_error_never_increases(
     assert_monotone(model, ROUNDING_WHEN_FLAT)
     assert np.all(np.isfinite(model.means_))
     assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("size", [1e160, 1e300, 1.7e308])
+def test_rows_very_far_away(family: str, size: float) -> None:
+    """Squares overflow, and still the right component is chosen; the density is zero."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(100, 2)), 2 * rng.normal(size=(100, 2)) + 20])
+    model = GaussianMixture(2, covariance_type=family, random_state=0).fit(X)
+    near = np.array([[1.0, 0.5], [-1.0, 0.3], [0.2, -1.0]])
+    wanted = model.predict(near * 1e9)
+    np.testing.assert_array_equal(model.predict(near * size), wanted)
+    np.testing.assert_array_equal(model.predict_proba(near * size), np.eye(2)[wanted])
+    mixed = np.concatenate([X[:3], near * size])
+    np.testing.assert_array_equal(model.predict_proba(mixed)[:3], model.predict_proba(X[:3]))
+    with pytest.warns(RuntimeWarning, match="log-likelihoods overflow"):
+        assert np.all(np.isneginf(model.score_samples(near * size)))
+
+
+def test_columns_of_any_size_beside_each_other() -> None:
+    X = np.concatenate([np.random.default_rng(0).normal(size=(50, 2)) + c for c in (0, 9)])
+    model = GaussianMixture(2, random_state=0).fit(X * [1e-150, 1e150])
+    assert model.predict(X * [1e-150, 1e150]).sum() == 50

@@ -20,6 +20,7 @@ from coterie import GaussianMixture
 
 from .helpers import assert_same_state, state
 from .mixture_helpers import assert_monotone, assert_same_mixture, groups
+from .test_ecosystem import Listener, needs_callbacks
 from .test_process import Interrupt
 
 
@@ -117,32 +118,21 @@ def test_verbose_logs_and_prints_nothing(caplog: Any, capsys: Any) -> None:
     assert capsys.readouterr().out == ""
 
 
-def test_sklearn_callbacks() -> None:
-    callbacks = pytest.importorskip("sklearn.callback")
-    seen = []
-
-    class Recorder:
-        """A minimal listener of scikit-learn's protocol."""
-
-        def setup(self, *args: Any, **kwargs: Any) -> None: ...
-
-        def on_fit_task_begin(self, *args: Any, **kwargs: Any) -> None: ...
-
-        def on_fit_task_end(self, estimator: Any, context: Any, **kwargs: Any) -> bool:
-            seen.append(context.task_name)
-            return False
-
-        def teardown(self, *args: Any, **kwargs: Any) -> None: ...
-
-    assert hasattr(callbacks, "CallbackSupportMixin")
-    model = GaussianMixture(2, random_state=0)
-    try:
-        model.set_callbacks(Recorder())
-    except (TypeError, AttributeError) as error:
-        pytest.skip(f"the protocol differs here: {error}")
-    model.fit(groups())
-    assert seen.count("iteration") >= model.n_iter_
-    assert seen.count("run") == 1
+@needs_callbacks
+def test_callbacks_of_scikit_learn() -> None:
+    X = groups()
+    listener = Listener()
+    model = GaussianMixture(3, n_init=2, random_state=0).set_callbacks(listener).fit(X)
+    assert_same_mixture(model, GaussianMixture(3, n_init=2, random_state=0).fit(X))
+    ended = [name for kind, name, _ in listener.told[1:-1] if kind == "end"]
+    assert ended.count("run") == 2
+    assert listener.told[-2:] == [("end", "fit", 0), "teardown"]
+    # What the listener scores after an iteration is the error that enters the next one.
+    first = [-record.error / len(X) for record in model.runs_[0].history[1:]]
+    np.testing.assert_allclose(listener.scores[: len(first)], first, rtol=1e-9)
+    stopping = Listener(stop_after=1)
+    model = GaussianMixture(3, random_state=0).set_callbacks(stopping).fit(X)
+    assert model.n_iter_ == 1
 
 
 def test_pickle_clone_pipeline_and_search() -> None:

@@ -16,6 +16,8 @@ from coterie.algorithms.covariance import fixed as fixed_family
 from coterie.algorithms.mixture import Mixture
 from coterie.algorithms.results import Floats
 from coterie.engines.memory import MemoryEngine
+from coterie.estimators.far_rows import nearest_from_afar
+from coterie.estimators.means_model import warn_of_infinity
 from coterie.estimators.mixture_problem import look_at_rows
 from coterie.estimators.progress import CallbackSupportMixin
 from coterie.estimators.validation import check_rows, check_weights, effective_threads
@@ -23,6 +25,7 @@ from coterie.kernels import marginal_steps, mixture_steps
 from coterie.kernels.mixture_steps import Densities, Frame
 
 ROWS_AT_ONCE = 1 << 16
+ROOM = 1e150  # whose square is a float64 number, and sums of such squares
 
 
 class MixtureModel(
@@ -59,7 +62,11 @@ class MixtureModel(
         -------
         labels : ndarray of shape (n_samples,), int32
         """
+        X = self._checked(X)
         labels: NDArray[np.int32] = self._ask("labels", X)
+        if self._overflows(X):
+            far, nearest = self._far(X, self._ask("score_samples", X))
+            labels[far] = nearest
         return labels
 
     def predict_proba(self, X: Any) -> Floats:
@@ -74,7 +81,11 @@ class MixtureModel(
         degrees : ndarray of shape (n_samples, n_components)
             Each row sums to one.
         """
+        X = self._checked(X)
         degrees: Floats = self._ask("responsibilities", X)
+        if self._overflows(X):
+            far, nearest = self._far(X, self._ask("score_samples", X))
+            degrees[far] = np.eye(degrees.shape[1])[nearest]
         return degrees
 
     def score_samples(self, X: Any) -> Floats:
@@ -90,6 +101,8 @@ class MixtureModel(
             With ``missing="marginal"``, of the cells that a row has.
         """
         log_likelihood: Floats = self._ask("score_samples", X)
+        if np.isneginf(log_likelihood).any():
+            warn_of_infinity("log-likelihoods", stacklevel=3)
         return log_likelihood
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -239,6 +252,24 @@ class MixtureModel(
         kernels: Any = marginal_steps if missing else mixture_steps
         frame, densities = self._densities()
         return engine.gather(getattr(kernels, question), frame, densities)
+
+    def _overflows(self, X: Floats) -> bool:
+        """Whether squared distances of some row may be too large for float64."""
+        frame, densities = self._densities()
+        steepest = float(np.abs(densities.factors).max())
+        with np.errstate(over="ignore"):
+            largest = np.nanmax(np.abs(np.ldexp(X, -frame.exponent)), initial=0.0)
+            return bool(largest * steepest * X.shape[1] > ROOM)
+
+    def _far(self, X: Floats, scores: Floats) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+        """Rows whose distances overflow, and the component nearest to each."""
+        far = np.isneginf(scores)
+        if np.isnan(X[far]).any():
+            raise ValueError(
+                "a row with missing cells lies too far from the mixture for float64: expected "
+                f"values nearer than {np.abs(X[far][~np.isnan(X[far])]).max():.3g}. Drop such rows."
+            )
+        return far, nearest_from_afar(X[far], *self._densities())
 
     def _rows(self, X: Floats) -> tuple[MemoryEngine, bool]:
         names = getattr(self, "feature_names_in_", None)

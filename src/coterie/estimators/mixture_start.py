@@ -20,7 +20,7 @@ from coterie.algorithms.seeding import SEEDINGS
 from coterie.estimators.kmeans import KMeans
 from coterie.estimators.mixture_given import Given
 from coterie.estimators.mixture_problem import MixtureProblem
-from coterie.estimators.problem import problem
+from coterie.estimators.problem import Problem, problem
 from coterie.kernels import steps
 from coterie.kernels.block import Block
 
@@ -91,13 +91,7 @@ def first_labels(
     init, k = estimator.init_params, estimator.n_components
     if isinstance(init, KMeans):
         return _labels_of_model(init, rows, data, k, seed)
-    hard = problem(
-        rows,
-        data.weights,
-        directions=False,
-        n_threads=data.n_threads,
-        squares_of_values=init == "principal",
-    )
+    hard = _hard_problem(rows, data, squares_of_values=init == "principal")
     if init == "kmeans":
         seeds = SEEDINGS["k-means++"](hard.engine, hard.survey, k, Draws(seed))
         return lloyd(hard.engine, hard.survey, seeds, replace(KMEANS, deadline=deadline)).labels
@@ -108,6 +102,26 @@ def first_labels(
         raise ValueError(words.replace("n_clusters", "n_components")) from error
     labels: NDArray[np.int32] = hard.engine.gather(steps.nearest, seeds, hard.survey.extent)
     return labels
+
+
+def _hard_problem(rows: Floats, data: MixtureProblem, *, squares_of_values: bool) -> Problem:
+    """Rows for k-means; where their columns differ too much in size for squared distances, in the
+    frame of the mixture, in which all are alike."""
+
+    def of(values: Floats) -> Problem:
+        return problem(
+            values,
+            data.weights,
+            directions=False,
+            n_threads=data.n_threads,
+            squares_of_values=squares_of_values,
+        )
+
+    try:
+        return of(rows)
+    except ValueError:
+        frame = data.survey.frame
+        return of(np.ascontiguousarray(np.ldexp(rows - frame.origin, -frame.exponent)))
 
 
 def _labels_of_model(

@@ -14,12 +14,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.kernels import mixture_steps
+from coterie.kernels import _native, mixture_steps
 from coterie.kernels.block import Block
 from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Densities, Frame, Moments, Sums
 
 ROWS_AT_ONCE = 1 << 16
+WORTH_A_TEAM = 1 << 16  # values: less is swept before a second thread has woken
 LOG_2_PI = float(np.log(2 * np.pi))
 
 Columns = NDArray[np.intp]
@@ -55,7 +56,7 @@ def _patterns(block: Block) -> list[Pattern]:
     order = np.argsort(which.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(which.ravel()))
     groups = np.split(order, ends[:-1])
-    n_columns = block.rows.n_columns
+    n_columns, alone = block.rows.n_columns, _native.Team(1)
     found = []
     for key, rows in zip(distinct, groups, strict=True):
         missing = np.unpackbits(key, count=n_columns).astype(bool)
@@ -66,7 +67,8 @@ def _patterns(block: Block) -> list[Pattern]:
                 [block.rows.values_at(rows[part])[:, seen] for part in _batches(len(rows))]
             )
             weights = None if block.weights is None else block.weights[rows]
-            own = Block.over(np.ascontiguousarray(values), weights, block.team)
+            team = block.team if values.size > WORTH_A_TEAM else alone
+            own = Block.over(np.ascontiguousarray(values), weights, team)
         found.append(Pattern(rows, seen, np.flatnonzero(missing), own))
     return found
 
@@ -142,8 +144,8 @@ class Marginals:
         peaks = np.log(diagonals).sum(axis=1) - 0.5 * d * LOG_2_PI - frame.log_unit
         self.log_weights = densities.offsets - peaks
         if self.whole:
-            roots = np.stack([np.linalg.inv(U.T) for U in factors])  # lower L with L L' = C
-            self.covariances = roots @ roots.transpose(0, 2, 1)
+            roots = np.linalg.inv(_turned(factors))  # lower L with L L' = C
+            self.covariances = roots @ _turned(roots)
         else:
             self.covariances = 1.0 / factors**2
 
@@ -152,7 +154,7 @@ class Marginals:
         frame = Frame(self.frame.origin[seen], self.frame.exponent[seen])
         if self.whole:
             within = self.covariances[:, seen[:, np.newaxis], seen]
-            factors = np.stack([np.linalg.inv(np.linalg.cholesky(C)).T for C in within])
+            factors = _turned(np.linalg.inv(np.linalg.cholesky(within)))
             diagonals = np.diagonal(factors, axis1=1, axis2=2)
         else:
             factors = diagonals = self.factors[:, seen]
@@ -198,34 +200,48 @@ class Marginals:
         second = np.zeros((k, d, d) if self.whole else (k, d))
         first[:, seen] = part.first
         shift = self.densities.means - self.centres
+        mass = part.mass[:, np.newaxis]
         if not self.whole:
-            second[:, seen] = part.second
             b = shift[:, gone]
-            mass = part.mass[:, np.newaxis]
             first[:, gone] = mass * b
+            second[:, seen] = part.second
             second[:, gone] = mass * (b * b + self.covariances[:, gone])
             return Moments(part.log_likelihood, part.mass, first, second)
-        for c, C in enumerate(self.covariances):
-            S, f, m = part.second[c], part.first[c], part.mass[c]
-            A, D = _regression(C, seen, gone)
-            b = shift[c, gone] - A @ shift[c, seen]
-            first[c, gone] = A @ f + m * b
-            cross = A @ S + np.outer(b, f)
-            Af = np.outer(A @ f, b)
-            second[c][np.ix_(seen, seen)] = S
-            second[c][np.ix_(gone, seen)] = cross
-            second[c][np.ix_(seen, gone)] = cross.T
-            second[c][np.ix_(gone, gone)] = A @ S @ A.T + Af + Af.T + m * (np.outer(b, b) + D)
+        A, D = _regressions(self.covariances, seen, gone)
+        b = shift[:, gone] - _times(A, shift[:, seen])
+        Af = _times(A, part.first)
+        first[:, gone] = Af + mass * b
+        cross = A @ part.second + _outer(b, part.first)
+        within = cross @ _turned(A) + _outer(Af, b) + mass[:, np.newaxis] * (_outer(b, b) + D)
+        s, g = seen[:, np.newaxis], gone[:, np.newaxis]
+        second[:, s, seen] = part.second
+        second[:, g, seen] = cross
+        second[:, s, gone] = _turned(cross)
+        second[:, g, gone] = within
         return Moments(part.log_likelihood, part.mass, first, second)
 
 
-def _regression(C: Floats, seen: Columns, gone: Columns) -> tuple[Floats, Floats]:
-    """A = C_gs C_ss^-1 and D = C_gg - A C_sg."""
+def _regressions(C: Floats, seen: Columns, gone: Columns) -> tuple[Floats, Floats]:
+    """A = C_gs C_ss^-1 and D = C_gg - A C_sg of each component. C : (k, d, d)"""
+    within = C[:, gone[:, np.newaxis], gone]
     if not len(seen) or not len(gone):
-        return np.zeros((len(gone), len(seen))), C[np.ix_(gone, gone)]
-    L = np.linalg.cholesky(C[np.ix_(seen, seen)])
-    half = np.linalg.solve(L, C[np.ix_(seen, gone)])
-    return np.linalg.solve(L.T, half).T, C[np.ix_(gone, gone)] - half.T @ half
+        return np.zeros((len(C), len(gone), len(seen))), within
+    L = np.linalg.cholesky(C[:, seen[:, np.newaxis], seen])
+    half = np.linalg.solve(L, C[:, seen[:, np.newaxis], gone])
+    return _turned(np.linalg.solve(_turned(L), half)), within - _turned(half) @ half
+
+
+def _times(matrices: Floats, vectors: Floats) -> Floats:
+    """(k, a, b) times (k, b)"""
+    return np.asarray((matrices @ vectors[:, :, np.newaxis])[:, :, 0])
+
+
+def _outer(a: Floats, b: Floats) -> Floats:
+    return np.asarray(a[:, :, np.newaxis] * b[:, np.newaxis, :])
+
+
+def _turned(matrices: NDArray[Any]) -> Floats:
+    return np.asarray(np.swapaxes(matrices, 1, 2))
 
 
 def _second_size(kind: str, k: int, d: int) -> int:
