@@ -1,11 +1,17 @@
-"""Data that many tests share."""
+"""Data that many tests share, and a process that can be interrupted."""
 
 from __future__ import annotations
+
+import signal
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.datasets import make_blobs
+
+# A shell starts background jobs with Ctrl-C ignored, and Python leaves it so. Tests of interrupts
+# must not depend on how they were started; their child processes inherit the usual answer.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
