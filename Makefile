@@ -34,15 +34,14 @@ $(VENV)/.test-tools: $(VENV)/.installed
 	@touch $@
 
 native-test: $(VENV)/.installed  ## the C++ tests, which need no Python
-	$(BIN)/cmake -S . -B build/native-test -G Ninja -DCOTERIE_CPP_TESTS=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja > /dev/null
-	$(BIN)/cmake --build build/native-test > build/native-test/build.log || { cat build/native-test/build.log; exit 1; }
-	build/native-test/coterie_tests
+	@$(BIN)/cmake --build build/editable --target coterie_tests > build/native-test.log || { cat build/native-test.log; exit 1; }
+	build/editable/coterie_tests
 
 sanitize: $(VENV)/.installed  ## the C++ tests under address, undefined-behaviour and thread sanitizers
-	$(BIN)/cmake -S . -B build/asan -G Ninja -DCOTERIE_CPP_TESTS=ON -DCOTERIE_SANITIZE=address,undefined -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
-	$(BIN)/cmake --build build/asan && build/asan/coterie_tests
-	$(BIN)/cmake -S . -B build/tsan -G Ninja -DCOTERIE_CPP_TESTS=ON -DCOTERIE_SANITIZE=thread -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
-	$(BIN)/cmake --build build/tsan && build/tsan/coterie_tests
+	$(BIN)/cmake -S . -B build/asan -G Ninja -DCOTERIE_SANITIZE=address,undefined -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
+	$(BIN)/cmake --build build/asan --target coterie_tests && build/asan/coterie_tests
+	$(BIN)/cmake -S . -B build/tsan -G Ninja -DCOTERIE_SANITIZE=thread -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
+	$(BIN)/cmake --build build/tsan --target coterie_tests && build/tsan/coterie_tests
 
 lint: $(VENV)/.test-tools  ## style and types
 	$(BIN)/ruff check .
