@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import importlib.util
 import subprocess
 import sys
@@ -62,16 +63,38 @@ def test_every_folder_is_a_known_layer() -> None:
     assert folders <= set(ALLOWED), "a new layer needs a line in ALLOWED"
 
 
-def test_plain_import_needs_only_the_core() -> None:
+def loaded_by(script: str) -> set[str]:
+    """The packages that are imported after a script has run in a new process."""
     script = (
         "import sys; sys.modules['pandas'] = None\n"  # it would import pyarrow by itself
-        "import coterie; print(' '.join(sorted({m.split('.')[0] for m in sys.modules})))"
+        f"{script}; print(' '.join(sorted({{m.split('.')[0] for m in sys.modules}})))"
     )
-    loaded = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    ).stdout.split()
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(run.stdout.split())
+
+
+def test_a_plain_import_imports_nothing_else() -> None:
+    heavy = {"numpy", "scipy", "sklearn", "logging", "importlib_metadata", "joblib"}
+    assert not loaded_by("import coterie; dir(coterie); coterie.__all__") & heavy
+
+
+def test_every_public_name_needs_only_the_core() -> None:
+    loaded = loaded_by("from coterie import *; import coterie.plots")
+    assert {"numpy", "scipy", "sklearn"} <= loaded
     for optional in ("matplotlib", "PIL", "dask", "pyarrow", "soundfile", "av"):
         assert optional not in loaded, f"import coterie must not import {optional}"
+
+
+def test_public_names_are_where_they_are_said_to_be() -> None:
+    assert set(coterie.__all__) == {*coterie._HOME_OF, "__version__"}
+    assert set(coterie.__all__) <= set(dir(coterie))
+    for name, home in coterie._HOME_OF.items():
+        assert getattr(coterie, name) is getattr(importlib.import_module(home), name)
+        assert name in importlib.import_module(home).__all__
+    for layer in ("choosing", "data", "estimators", "models", "plots"):
+        assert getattr(coterie, layer) is importlib.import_module(f"coterie.{layer}")
+    with pytest.raises(AttributeError, match="module 'coterie' has no attribute 'nothing'"):
+        coterie.nothing  # noqa: B018
 
 
 def declared_names(path: Path) -> dict[str, list[list[str]]]:

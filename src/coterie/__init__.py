@@ -21,52 +21,27 @@ Each layer imports only downwards.
 >>> from coterie import DBSCAN, GaussianMixture, KMeans
 """
 
-import logging
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
-
-from coterie.data import Dataset, read
-from coterie.estimators import (
-    DBSCAN,
-    DBSCANPath,
-    DensityEvent,
-    FitEvent,
-    GaussianMixture,
-    KMeans,
-    PathCurve,
-    dbscan,
-    kmeans_plusplus,
-)
-from coterie.models import Model, ModelError, describe, load, save
 
 if TYPE_CHECKING:
     from coterie.choosing import choose_eps, choose_k, compare, diagnose
+    from coterie.data import Dataset, read
+    from coterie.estimators import (
+        DBSCAN,
+        DBSCANPath,
+        DensityEvent,
+        FitEvent,
+        GaussianMixture,
+        KMeans,
+        PathCurve,
+        dbscan,
+        kmeans_plusplus,
+    )
+    from coterie.models import Model, ModelError, describe, load, save
     from coterie.plots import animate
 
-logging.getLogger("coterie").addHandler(logging.NullHandler())
-
-__version__ = version("coterie")
-
-# Imported when first asked for: these need more of SciPy, scikit-learn and matplotlib.
-_LATER = {
-    "animate": "coterie.plots",
-    "choose_eps": "coterie.choosing",
-    "choose_k": "coterie.choosing",
-    "compare": "coterie.choosing",
-    "diagnose": "coterie.choosing",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module 'coterie' has no attribute {name!r}")
-    return getattr(import_module(_LATER[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_LATER])
-
+    __version__: str
 
 __all__ = [
     "DBSCAN",
@@ -92,3 +67,41 @@ __all__ = [
     "read",
     "save",
 ]
+
+# Nothing is imported before its name is used, so that `import coterie` takes no time: NumPy, SciPy
+# and scikit-learn come with the first estimator, matplotlib with the first plot.
+_HOMES = {
+    "coterie.choosing": ("choose_eps", "choose_k", "compare", "diagnose"),
+    "coterie.data": ("Dataset", "read"),
+    "coterie.estimators": (
+        "DBSCAN",
+        "DBSCANPath",
+        "DensityEvent",
+        "FitEvent",
+        "GaussianMixture",
+        "KMeans",
+        "PathCurve",
+        "dbscan",
+        "kmeans_plusplus",
+    ),
+    "coterie.models": ("Model", "ModelError", "describe", "load", "save"),
+    "coterie.plots": ("animate",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        found: Any = import_module("importlib.metadata").version("coterie")
+    elif name in _HOME_OF:
+        found = getattr(import_module(_HOME_OF[name]), name)
+    elif f"coterie.{name}" in _HOMES:
+        return import_module(f"coterie.{name}")
+    else:
+        raise AttributeError(f"module 'coterie' has no attribute {name!r}")
+    globals()[name] = found  # the next use does not come here
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *(home.removeprefix("coterie.") for home in _HOMES)})

@@ -25,6 +25,7 @@ except ImportError:  # scikit-learn before 1.9
 
 
 logger = logging.getLogger("coterie")
+logger.addHandler(logging.NullHandler())  # nothing is printed unless the user asks for it
 
 P = ParamSpec("P")
 Estimator = TypeVar("Estimator")
