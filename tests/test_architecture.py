@@ -24,7 +24,7 @@ ALLOWED = {
     "estimators": {"algorithms", "engines", "kernels"},
     "data": {"colours"},
     "choosing": {"estimators", "algorithms"},
-    "models": {"data", "estimators", "algorithms"},
+    "models": {"data", "estimators", "algorithms", "kernels"},
     "plots": {"choosing", "data", "colours", "algorithms", "estimators"},
     "cli": {"models", "plots", "choosing", "data", "colours", "estimators", "algorithms"},
 }

@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from coterie.data.scaling import KINDS, Scaling
 from coterie.models.atomic import write_whole
 from coterie.models.container import ModelError, damaged, pack, read_arrays, read_header
-from coterie.models.kinds import Array, Names, Parameter, Shelf
+from coterie.models.kinds import Array, Names, Shelf
 from coterie.models.model import Model
-from coterie.models.schemas import SCHEMAS, Schema
+from coterie.models.schemas import SCHEMAS
 
 FORMAT = 1
 ENTRIES = {"format", "estimator", "parameters", "attributes", "scaling", "columns",
@@ -117,22 +117,24 @@ def _stored_estimator(estimator: Any, shelf: Shelf) -> dict[str, Any]:
             f"expected a fitted {type(estimator).__name__}, got one that was not fitted; "
             "call fit first"
         ) from error
-    parameters = {
-        name: Parameter().store(value, f"parameters/{name}", shelf)
-        for name, value in estimator.get_params(deep=False).items()
-        if name not in schema.passing
-    }
+    amiss = schema.amiss(estimator)
+    if amiss:
+        raise ModelError(
+            f"expected a {type(estimator).__name__} as its fit left it, but {amiss}; fit again"
+        )
+    absent = schema.left_out(estimator)
     attributes = {
         name: kind.store(getattr(estimator, name), name, shelf)
         for name, kind in schema.attributes.items()
-        if name not in schema.optional or hasattr(estimator, name)
+        if name not in absent and (name not in schema.optional or hasattr(estimator, name))
     }
+    parameters = schema.store_parameters(estimator, "parameters", shelf)
     return {"estimator": schema.name, "parameters": parameters, "attributes": attributes}
 
 
 def _loaded_estimator(header: dict[str, Any], shelf: Shelf) -> Any:
     schema = SCHEMAS[header["estimator"]]
-    estimator = _with_parameters(schema, header["parameters"], shelf)
+    estimator = schema.load_parameters(header["parameters"], "parameters", shelf)
     stored = header["attributes"]
     needed = set(schema.attributes) - schema.optional
     if not isinstance(stored, dict) or not needed <= set(stored) <= set(schema.attributes):
@@ -140,24 +142,11 @@ def _loaded_estimator(header: dict[str, Any], shelf: Shelf) -> Any:
     for name, kind in schema.attributes.items():
         if name in stored:
             setattr(estimator, name, kind.load(stored[name], name, shelf))
-    if estimator.n_features_in_ != shelf.sizes["d"]:
+    if shelf.sizes.setdefault("d", estimator.n_features_in_) != estimator.n_features_in_:
         damaged("the number of columns does not fit the rest")
-    return estimator
-
-
-def _with_parameters(schema: Schema, stored: Any, shelf: Shelf) -> Any:
-    """Return the estimator with its parameters; a later version may know more of them."""
-    known = set(schema.estimator().get_params(deep=False)) - schema.passing
-    if not isinstance(stored, dict) or not set(stored) <= known:
-        damaged(f"its parameters are not those of {schema.name}")
-    values = {
-        name: Parameter().load(value, f"parameters/{name}", shelf) for name, value in stored.items()
-    }
-    estimator = schema.estimator(**values)
-    try:
-        estimator._validate_params()
-    except ValueError as error:
-        damaged(f"a parameter is not legal ({error})")
+    amiss = schema.amiss(estimator)
+    if amiss:
+        damaged(amiss)
     return estimator
 
 

@@ -8,13 +8,12 @@ that belong together fit together: (k, d) means and (k,) counts have the same k.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
-from coterie.models.container import Arrays, ModelError, damaged
+from coterie.models.container import Arrays, damaged
 
 
 @dataclass
@@ -42,32 +41,39 @@ class Array:
     """An array; its letters name its sizes, and its values lie in [low, high]."""
 
     dtype: str
-    shape: tuple[str, ...]
+    shape: tuple[str, ...] | None  # None: any; what the shape must be depends on the rest
     low: float = -math.inf
     high: float | str = math.inf  # a letter means: below that size
     finite: bool = True
+    narrow: str | None = None  # a second dtype, kept if the array has it
 
     def store(self, value: Any, name: str, shelf: Shelf) -> Any:
-        shelf.arrays[name] = np.ascontiguousarray(value, dtype=self.dtype)
+        narrow = self.narrow is not None and np.asarray(value).dtype == np.dtype(self.narrow)
+        dtype = self.narrow if narrow else self.dtype
+        shelf.arrays[name] = np.ascontiguousarray(value, dtype=dtype)
         return {"array": name}
 
     def load(self, stored: Any, name: str, shelf: Shelf) -> Any:
         values = shelf.arrays.pop(name, None) if stored == {"array": name} else None
-        if values is None or values.dtype != np.dtype(self.dtype):
-            damaged(f"{name} should be an array of {np.dtype(self.dtype)}")
-        if values.ndim != len(self.shape) or any(
-            shelf.sizes.setdefault(letter, side) != side
-            for letter, side in zip(self.shape, values.shape, strict=True)
+        legal = [np.dtype(dtype) for dtype in (self.dtype, self.narrow) if dtype]
+        if values is None or values.dtype not in legal:
+            damaged(f"{name} should be an array of {' or '.join(map(str, legal))}")
+        if self.shape is not None and (
+            values.ndim != len(self.shape)
+            or any(
+                shelf.sizes.setdefault(letter, side) != side
+                for letter, side in zip(self.shape, values.shape, strict=True)
+            )
         ):
             damaged(f"{name} has shape {values.shape}, which does not fit the rest")
-        if values.size and values.dtype.kind in "fi":
+        if values.size and values.dtype.kind in "fiu":
             self._check_range(values, name, shelf)
         return values
 
     def _check_range(self, values: Any, name: str, shelf: Shelf) -> None:
         high = shelf.sizes[self.high] - 1 if isinstance(self.high, str) else self.high
         lowest, highest = values.min(), values.max()
-        if self.finite and not (np.isfinite(lowest) and np.isfinite(highest)):
+        if np.isnan(lowest) or (self.finite and not np.isfinite([lowest, highest]).all()):
             damaged(f"{name} has values that are not finite")
         if lowest < self.low or highest > high:
             damaged(f"{name} has values from {lowest} to {highest}, beyond {self.low} to {high}")
@@ -136,64 +142,3 @@ class Names:
         if shelf.sizes.setdefault(self.size, len(stored)) != len(stored):
             damaged(f"{name} has {len(stored)} names, which does not fit the rest")
         return np.array(stored, dtype=object)
-
-
-@dataclass(frozen=True)
-class Records:
-    """A tuple of frozen records of one class, field by field."""
-
-    type: type
-    fields: Mapping[str, Kind]
-
-    def store(self, value: Any, name: str, shelf: Shelf) -> Any:
-        return [
-            {
-                key: kind.store(getattr(record, key), f"{name}/{i}/{key}", shelf)
-                for key, kind in self.fields.items()
-            }
-            for i, record in enumerate(value)
-        ]
-
-    def load(self, stored: Any, name: str, shelf: Shelf) -> Any:
-        if not isinstance(stored, list):
-            damaged(f"{name} should be a list of records")
-        return tuple(self._record(entry, f"{name}/{i}", shelf) for i, entry in enumerate(stored))
-
-    def _record(self, entry: Any, name: str, shelf: Shelf) -> Any:
-        if not isinstance(entry, dict) or set(entry) != set(self.fields):
-            damaged(f"{name} has other fields than {', '.join(self.fields)}")
-        return self.type(
-            **{
-                key: kind.load(entry[key], f"{name}/{key}", shelf)
-                for key, kind in self.fields.items()
-            }
-        )
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of an estimator: a plain value, or an array of numbers."""
-
-    def store(self, value: Any, name: str, shelf: Shelf) -> Any:
-        if isinstance(value, np.generic):
-            value = value.item()
-        if value is None or isinstance(value, bool | int | str):
-            return value
-        if isinstance(value, float):
-            return Number().store(value, name, shelf)
-        if isinstance(value, np.ndarray | list | tuple) and np.asarray(value).dtype.kind in "iuf":
-            shelf.arrays[name] = np.asarray(value, dtype=np.float64)
-            return {"array": name}
-        what = name.removeprefix("parameters/")
-        raise ModelError(
-            f"expected a parameter {what} made of numbers and words, got "
-            f"{type(value).__name__}, which cannot be stored without pickle; replace it first, for "
-            f"example with model.set_params({what}=None) or another plain value"
-        )
-
-    def load(self, stored: Any, name: str, shelf: Shelf) -> Any:
-        if stored == {"array": name} and name in shelf.arrays:
-            return shelf.arrays.pop(name)
-        if stored is not None and not isinstance(stored, bool | int | float | str):
-            damaged(f"{name} is not a plain value")
-        return float(stored) if stored in ("inf", "-inf", "nan") else stored

@@ -56,7 +56,28 @@ class Model:
 
     def predict(self, data: Any) -> Any:
         """Return the cluster of each row of new data."""
-        return self.estimator.predict(self.rows(data))
+        return self._ask("predict", data)
+
+    def predict_proba(self, data: Any) -> Any:
+        """Return the degrees to which each row of new data belongs to each component."""
+        return self._ask("predict_proba", data)
+
+    def transform(self, data: Any) -> Any:
+        """Return the distance of each row of new data to each mean, in the units of the fit."""
+        return self._ask("transform", data)
+
+    def score(self, data: Any) -> Any:
+        """Return how well new data fit the model; the higher the better."""
+        return self._ask("score", data)
+
+    def _ask(self, question: str, data: Any) -> Any:
+        method = getattr(self.estimator, question, None)
+        if method is None:
+            raise TypeError(
+                f"expected an estimator with {question}, got {type(self.estimator).__name__}, "
+                "which has none; use predict, or another method of clustering"
+            )
+        return method(self.rows(data))
 
 
 def _chosen(X: Any, there: tuple[str, ...], wanted: tuple[str, ...]) -> Any:

@@ -7,38 +7,36 @@ estimator itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
-
+from coterie.algorithms.mixture import Mixture, MixtureIteration, MixtureRun
+from coterie.algorithms.reachability import Path
 from coterie.algorithms.restarts import RunRecord
 from coterie.algorithms.results import Iteration
-from coterie.estimators import KMeans
-from coterie.models.kinds import Array, Count, Kind, Names, Number, Plain, Records
+from coterie.estimators import DBSCAN, DBSCANPath, GaussianMixture, KMeans
+from coterie.kernels.mixture_steps import Frame
+from coterie.kernels.reachability_steps import Chain, Nearest
+from coterie.models import amiss
+from coterie.models.compounds import Record, Rows, Sequence, Table
+from coterie.models.kinds import Array, Count, Kind, Names, Number, Plain
+from coterie.models.schema import Nested, Parameter, Schema
 
 FLAG, WORDS = Plain(bool), Plain(str)
 MEANS = Array("f8", ("k", "d"))
 COLUMNS: dict[str, Kind] = {"n_features_in_": Count(1), "feature_names_in_": Names("d")}
 
+# k-means
 
-@dataclass(frozen=True)
-class Schema:
-    """One estimator: its name in files, its class, its fitted attributes."""
-
-    name: str
-    estimator: Callable[..., Any]
-    attributes: Mapping[str, Kind]
-    optional: frozenset[str] = frozenset(["feature_names_in_"])  # not every fit leaves these
-    passing: frozenset[str] = frozenset(["callback"])  # parameters of a fit, not of a model
-
-
-ITERATION: dict[str, Kind] = {
-    "error": Number(),
-    "moved": Count(),
-    "largest_move": Number(),
-    "seconds": Number(),
-    "active": Count(),
-}
+HISTORY = Sequence(
+    Record(
+        Iteration,
+        {
+            "error": Number(),
+            "moved": Count(),
+            "largest_move": Number(),
+            "seconds": Number(),
+            "active": Count(),
+        },
+    )
+)
 
 RUN: dict[str, Kind] = {
     "seed": Count(None),
@@ -50,7 +48,7 @@ RUN: dict[str, Kind] = {
     "converged": FLAG,
     "stopped": WORDS,
     "seconds": Number(),
-    "history": Records(Iteration, ITERATION),
+    "history": HISTORY,
 }
 
 KMEANS = Schema(
@@ -66,12 +64,140 @@ KMEANS = Schema(
         "counts_": Array("f8", ("k",), low=0.0),
         "converged_": FLAG,
         "stopped_": WORDS,
-        "history_": Records(Iteration, ITERATION),
-        "runs_": Records(RunRecord, RUN),
+        "history_": HISTORY,
+        "runs_": Sequence(Record(RunRecord, RUN)),
         **COLUMNS,
         "_n_features_out": Count(1),
         "_exponent": Count(None),
     },
 )
 
-SCHEMAS: dict[str, Schema] = {schema.name: schema for schema in (KMEANS,)}
+# Gaussian mixtures
+
+WEIGHTS = Array("f8", ("k",), low=0.0)
+COVARIANCES = Array("f8", None)  # their shape depends on the covariance type
+MIXTURE: dict[str, Kind] = {"weights": WEIGHTS, "means": MEANS, "covariances": COVARIANCES}
+
+MIXTURE_HISTORY = Sequence(
+    Record(
+        MixtureIteration,
+        {
+            "error": Number(),
+            "decrease": Number(),
+            "largest_move": Number(),
+            "seconds": Number(),
+            "sweeps": Count(),
+        },
+    )
+)
+
+MIXTURE_RUN: dict[str, Kind] = {
+    **MIXTURE,
+    "precisions_cholesky": COVARIANCES,
+    "soft_clustering_error": Number(),
+    "log_likelihood": Number(),
+    "n_iter": Count(),
+    "converged": FLAG,
+    "stopped": WORDS,
+    "history": MIXTURE_HISTORY,
+    "notes": Sequence(WORDS),
+    "seconds": Number(),
+    "start": Record(Mixture, MIXTURE),
+}
+
+
+GAUSSIAN_MIXTURE = Schema(
+    "gaussian_mixture",
+    GaussianMixture,
+    {
+        "weights_": WEIGHTS,
+        "means_": MEANS,
+        "covariances_": COVARIANCES,
+        "precisions_": COVARIANCES,
+        "precisions_cholesky_": COVARIANCES,
+        "converged_": FLAG,
+        "n_iter_": Count(),
+        "lower_bound_": Number(),
+        "lower_bounds_": Sequence(Number(), list),
+        "soft_clustering_error_": Number(),
+        "stopped_": WORDS,
+        "history_": MIXTURE_HISTORY,
+        "runs_": Sequence(Record(MixtureRun, MIXTURE_RUN)),
+        **COLUMNS,
+        "_frame": Record(
+            Frame,
+            {
+                "origin": Array("f8", ("d",)),
+                "exponent": Array("i4", ("d",), low=-2500, high=2500),
+            },
+        ),
+    },
+    parameters={"init_params": Nested(KMEANS), "fixed": Sequence(WORDS)},
+    amiss=amiss.in_mixture,
+)
+
+# DBSCAN
+
+
+DENSITY = Schema(
+    "dbscan",
+    DBSCAN,
+    {
+        "labels_": Array("i8", ("n",), low=-1),
+        "core_sample_indices_": Array("i8", ("c",), low=0, high="n"),
+        "components_": Rows(("c", "d")),
+        "kind_": Array("u1", ("n",), high=2),
+        "n_clusters_": Count(),
+        "n_neighbors_": Array("i8", ("n",), low=0),
+        "index_": WORDS,
+        **COLUMNS,
+        "_metric_params": Table(Parameter()),
+    },
+    optional=frozenset(["components_", "n_neighbors_", "feature_names_in_"]),
+    parameters={"metric_params": Table(Parameter())},
+    amiss=amiss.in_density,
+    # n x c distances, which nothing needs: predict is given those of new rows
+    left_out=lambda model: {"components_"} if model.metric == "precomputed" else set(),
+)
+
+# DBSCAN for every eps
+
+
+REACH = Array("f8", ("n",), low=0.0, finite=False)
+
+DENSITY_PATH = Schema(
+    "dbscan_path",
+    DBSCANPath,
+    {
+        "_path": Record(
+            Path,
+            {
+                "near": Record(
+                    Nearest,
+                    {
+                        "core": REACH,
+                        "member": REACH,
+                        "sums": Array("f8", ("n", "k"), low=0.0, finite=False),
+                        "neighbours": Array("i4", ("n", "k"), low=-1, high="n"),
+                    },
+                ),
+                "chain": Record(
+                    Chain, {"order": Array("i4", ("n",), low=0, high="n"), "height": REACH}
+                ),
+                "metric": WORDS,
+                "unit": Number(0.0),
+                "seconds": Table(Number()),
+            },
+        ),
+        "_least_eps": Number(0.0),
+        "core_distances_": REACH,
+        "member_distances_": REACH,
+        "merge_distances_": Array("f8", ("merges",), low=0.0, finite=False),
+        **COLUMNS,
+    },
+    amiss=amiss.in_path,
+)
+
+SCHEMAS: dict[str, Schema] = {
+    schema.name: schema for schema in (KMEANS, GAUSSIAN_MIXTURE, DENSITY, DENSITY_PATH)
+}
