@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 from coterie import DBSCAN, choose_eps
+from coterie.choosing import eps_finders
 from coterie.choosing.k_distances import k_distances
 from coterie.data import blobs, circles, moons, paper_non_convex, paper_round
 
@@ -57,7 +58,34 @@ def test_distances_are_exact(seed: int, n: int, d: int, k: int, metric: str) -> 
     np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
-def test_a_sample_has_exact_distances() -> None:
+def test_one_structure_and_many_fits_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    for make, metric in ((paper_round, "euclidean"), (moons, "l1"), (circles, "chebyshev")):
+        X, _ = make()
+        one = choose_eps(X, metric=metric)
+        with monkeypatch.context() as patch:
+            patch.setattr(eps_finders, "MOST_ROWS", 0)
+            many = choose_eps(X, metric=metric)
+        assert one.path is not None
+        assert many.path is None
+        assert str(one) == str(many)
+        assert one.rows == many.rows
+        np.testing.assert_allclose(one.distances, many.distances, rtol=1e-14)
+        np.testing.assert_array_equal(one.path.labels(one.eps), one.model.labels_)
+
+
+def test_all_rows_where_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(eps_finders, "MOST_ROWS", 100)
+    X, _ = blobs(300, 3, seed=2)
+    assert choose_eps(X, sample_size=50).sample == 50
+    assert choose_eps(X, sample_size=None).path is not None
+    monkeypatch.setattr(eps_finders, "MOST_ROWS", 300)
+    assert choose_eps(X, sample_size=50).sample is None
+    monkeypatch.setattr(eps_finders, "allowed_memory", lambda budget: 1000.0)
+    assert choose_eps(X, sample_size=50).sample == 50
+
+
+def test_a_sample_has_exact_distances(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(eps_finders, "MOST_ROWS", 1000)
     X, _ = blobs(3000, 4, seed=2)
     found, chosen = k_distances(X, 5, sample_size=100, random_state=1)
     assert chosen is not None

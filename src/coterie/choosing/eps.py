@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.choosing.curves import knee
-from coterie.choosing.k_distances import k_distances
+from coterie.choosing.eps_finders import Finder, finder_for
 from coterie.choosing.rows import Floats, checked_rows
 from coterie.choosing.words import number, plural, share, text_table
-from coterie.estimators import DBSCAN
+from coterie.estimators import DBSCAN, DBSCANPath
 
-CANDIDATES, FEWER_CANDIDATES = 32, 14
-MANY_VALUES = 1_000_000
 LEAST_SHARE = 0.01  # of the rows, in a cluster that is more than a crumb
 MOST_NOISE = 0.5
 NARROW = 1.1  # a plateau whose ends differ by less says nothing
@@ -45,6 +43,7 @@ class EpsChoice:
     rows: tuple[EpsRow, ...]
     distances: Floats = field(repr=False)  # to the min_samples-th nearest row, ascending
     sample: int | None  # how many rows the distances belong to; None: all
+    path: DBSCANPath | None = field(repr=False)  # labels for any other eps, where there is one
     model: Any = field(repr=False)  # DBSCAN, fitted with the pick
 
     def table(self) -> dict[str, list[Any]]:
@@ -76,9 +75,13 @@ def choose_eps(
 ) -> EpsChoice:
     """Choose the distance up to which points are nearby, with a reason.
 
-    DBSCAN is fitted along the curve of distances to the `min_samples`-th nearest point. Where the
-    same number of large clusters is found over the widest range of distances, eps is the middle of
-    that range; without such a range it is where the curve bends.
+    What DBSCAN finds is looked at along the curve of distances to the `min_samples`-th nearest
+    point. Where the same number of large clusters is found over the widest range of distances, eps
+    is the middle of that range; without such a range it is where the curve bends.
+
+    One :class:`DBSCANPath` answers for all distances, exactly and for all rows, up to a million
+    rows of at most 8 columns, or 100,000 rows of more. Beyond that, and for sparse rows and other
+    metrics, DBSCAN is fitted with each candidate, and the curve is that of a sample of rows.
 
     Parameters
     ----------
@@ -88,13 +91,14 @@ def choose_eps(
     metric : str or callable, default="euclidean"
         As for :class:`DBSCAN`, without "precomputed".
     sample_size : int or None, default=10_000
-        Rows whose distances make the curve when there are more. Each distance is exact.
+        Rows whose distances make the curve where there is a sample; each distance is exact, to the
+        nearest of all rows. None: all rows, also beyond the limits above.
     random_state : int, RandomState instance or None, default=0
         Which sample.
     n_jobs : int or None, default=None
         Threads.
     callback : callable or None, default=None
-        Called as ``callback(done, total, eps)`` after each fit.
+        Called as ``callback(done, total, eps)`` after each candidate.
 
     Returns
     -------
@@ -105,54 +109,42 @@ def choose_eps(
         raise ValueError(f"expected min_samples of 1 or more, got {min_samples}; 5 is usual")
     if isinstance(metric, str) and metric == "precomputed":
         raise ValueError("expected a metric for rows, got 'precomputed'; pass the rows themselves")
-    curve, chosen = k_distances(
-        rows,
-        min_samples,
-        metric=metric,
-        sample_size=sample_size,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    )
+    finder = finder_for(rows, min_samples, metric, sample_size, random_state, n_jobs)
+    curve = finder.distances
     bend = knee(np.arange(len(curve)), curve)
     bend_at = None if bend is None or curve[bend] == 0 else float(curve[bend])
-    tries = _tries(curve, rows, bend_at)
-
-    def fitted(eps: float) -> DBSCAN:
-        return DBSCAN(eps, min_samples=min_samples, metric=metric, n_jobs=n_jobs).fit(rows)
-
+    tries = _tries(finder, bend_at)
     table = []
     for done, eps in enumerate(tries, start=1):
-        table.append(_row(eps, fitted(eps).labels_))
+        table.append(_row(eps, finder.labels(eps)))
         if callback is not None:
             callback(done, len(tries), eps)
     plateau = _widest(table)
     eps = _pick(table, plateau, bend_at)
     if eps not in tries:
-        table = sorted([*table, _row(eps, fitted(eps).labels_)], key=lambda row: row.eps)
-    ends = None if plateau is None else (plateau[0].eps, plateau[-1].eps)
-    reason = _reason(table, eps, plateau, bend_at, None if chosen is None else len(chosen))
+        table = sorted([*table, _row(eps, finder.labels(eps))], key=lambda row: row.eps)
     return EpsChoice(
         eps=eps,
-        reason=reason,
+        reason=_reason(table, eps, plateau, bend_at, finder.sample),
         min_samples=min_samples,
         knee=bend_at,
-        plateau=ends,
+        plateau=None if plateau is None else (plateau[0].eps, plateau[-1].eps),
         rows=tuple(table),
         distances=curve,
-        sample=None if chosen is None else len(chosen),
+        sample=finder.sample,
+        path=finder.path,
         model=DBSCAN(eps, min_samples=min_samples, metric=metric, n_jobs=n_jobs).fit(X),
     )
 
 
-def _tries(curve: Floats, X: Any, bend: float | None) -> list[float]:
+def _tries(finder: Finder, bend: float | None) -> list[float]:
     """Distances from where few points are core points to where nearly all are, evenly by ratio."""
-    positive = curve[curve > 0]
+    positive = finder.distances[finder.distances > 0]
     if not len(positive):  # every row has copies enough to be a core point with any eps
         return [1.0]
     low = float(np.quantile(positive, 0.02))
     high = min(1.3 * float(positive[-1]), 30.0 * float(np.median(positive)))
-    count = CANDIDATES if X.shape[0] * X.shape[1] <= MANY_VALUES else FEWER_CANDIDATES
-    even = np.geomspace(low, max(high, 1.01 * low), count)
+    even = np.geomspace(low, max(high, 1.01 * low), finder.candidates)
     steps = {_typed(eps) for eps in even}
     return sorted(steps if bend is None else steps | {_typed(bend)})
 
