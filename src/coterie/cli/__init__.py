@@ -1,1 +1,1 @@
-"""The command line: one file per command."""
+"""The command line: `main` is the door, and every command has its own file."""

@@ -1,0 +1,69 @@
+"""coterie: the door of the command line, and what becomes of mistakes.
+
+Data go to stdout and everything else to stderr. The exit code is 0, 1 for a failure, 2 for wrong
+usage, 130 after Ctrl-C, and 141 where nobody reads what is written.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+FAILURE, WRONG_USAGE, INTERRUPTED, NOBODY_READS = 1, 2, 130, 141
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    try:
+        import click
+    except ImportError:
+        needs = "the command line needs click and rich, which are not installed"
+        return _complain(f'{needs}; run: pip install "coterie[cli]"', FAILURE)
+    from coterie.cli.commands import coterie
+    from coterie.cli.wording import as_options
+
+    try:
+        given = sys.argv[1:] if arguments is None else arguments
+        with coterie.make_context("coterie", list(given)) as context:
+            coterie.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.UsageError as mistake:
+        mistake.show()
+        return WRONG_USAGE
+    except BrokenPipeError:
+        return _leave_quietly()
+    except (KeyboardInterrupt, click.Abort):
+        return _complain("interrupted", INTERRUPTED)
+    except MemoryError as error:
+        return _complain(str(error) or "not enough memory; take fewer rows or columns", FAILURE)
+    except OSError as error:
+        return _complain(_of_the_system(error), FAILURE)
+    except (ImportError, ValueError) as error:
+        return _complain(as_options(str(error)), FAILURE)
+    return 0
+
+
+def _complain(message: str, code: int) -> int:
+    print(f"coterie: {message}", file=sys.stderr)
+    return code
+
+
+def _of_the_system(error: OSError) -> str:
+    """What the operating system says, in the order: where, what."""
+    if error.strerror is None:
+        return str(error)
+    what = error.strerror[:1].lower() + error.strerror[1:]
+    return what if error.filename is None else f"{error.filename}: {what}"
+
+
+def _leave_quietly() -> int:
+    """Whoever read our output has enough; what is left in buffers must not complain at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return NOBODY_READS
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,146 @@
+"""Labels as files or on stdout, and every file written whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.models.atomic import write_whole
+
+ENDINGS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".npy": "npy", ".json": "json",
+           ".jsonl": "jsonl", ".ndjson": "jsonl"}  # fmt: skip
+BLOCK = 1 << 16  # rows written together
+ON_A_TERMINAL = 40  # rows; more would push the summary off the screen
+PLAIN = (int, float, str)
+Columns = Mapping[str, NDArray[Any]]
+
+
+def form_of(output: Path | None, form: str | None) -> str:
+    """The format of the labels: as asked for, by the name of the file, or CSV."""
+    if form is not None or output is None or str(output) == "-":
+        return form or "csv"
+    try:
+        return ENDINGS[output.suffix.lower()]
+    except KeyError:
+        raise click.UsageError(
+            f"expected --output to end in {', '.join(ENDINGS)}, got {output.name!r}; "
+            "or say what to write with --format"
+        ) from None
+
+
+def check_not_input(source: str, *outputs: Path | None) -> None:
+    """Nobody means to write labels over their data."""
+    for output in outputs:
+        if output is None or not (Path(source).is_file() and output.is_file()):
+            continue
+        if output.samefile(source):
+            raise click.UsageError(f"{output} is the input and would be lost; write elsewhere")
+
+
+def write_labels(columns: Columns, output: Path | None, form: str) -> str | None:
+    """Write rows; returns what to say about it, if anything."""
+    parts = WRITERS[form](columns)
+    n = len(columns["cluster"])
+    if output is not None and str(output) != "-":
+        write_file(output, parts)
+        return f"{n:,} labels to {output}"
+    too_many = form in ("npy", "parquet") or (output is None and n > ON_A_TERMINAL)
+    if sys.stdout.isatty() and too_many:
+        return f"{n:,} labels are not shown here: add --output labels.csv, or pipe them on"
+    stream = getattr(sys.stdout, "buffer", None)
+    for part in parts:
+        if stream is None:
+            sys.stdout.write(part.decode())
+        else:
+            stream.write(part)
+    sys.stdout.flush()
+    return None
+
+
+def write_file(path: Path, parts: Iterable[bytes]) -> None:
+    """Write a file whole or not at all; pipes and devices are written to as they are."""
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            for part in parts:
+                file.write(part)
+    else:
+        write_whole(path, parts)
+
+
+def _csv(columns: Columns) -> Iterator[bytes]:
+    yield _csv_lines([list(columns)])
+    n = len(columns["cluster"])
+    for start in range(0, n, BLOCK):
+        lists = [_plain(values[start : start + BLOCK]) for values in columns.values()]
+        yield _csv_lines(zip(*lists, strict=True))
+
+
+def _csv_lines(rows: Any) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
+
+
+def _records(columns: Columns) -> Iterator[str]:
+    names = list(columns)
+    n = len(columns["cluster"])
+    for start in range(0, n, BLOCK):
+        lists = [_plain(values[start : start + BLOCK]) for values in columns.values()]
+        for row in zip(*lists, strict=True):
+            yield json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False)
+
+
+def _jsonl(columns: Columns) -> Iterator[bytes]:
+    for record in _records(columns):
+        yield record.encode() + b"\n"
+
+
+def _json(columns: Columns) -> Iterator[bytes]:
+    before = b"[\n"
+    for record in _records(columns):
+        yield before + record.encode()
+        before = b",\n"
+    yield b"\n]\n"
+
+
+def _npy(columns: Columns) -> Iterator[bytes]:
+    """The clusters alone; with degrees of belonging, those as a matrix."""
+    degrees = [values for name, values in columns.items() if name.startswith("degree_")]
+    values = np.column_stack(degrees) if degrees else np.asarray(columns["cluster"])
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, values, allow_pickle=False)
+    yield buffer.getvalue()
+
+
+def _parquet(columns: Columns) -> Iterator[bytes]:
+    from coterie.data.errors import required
+
+    arrow = required("pyarrow", "writing Parquet", "tables")
+    parquet = required("pyarrow.parquet", "writing Parquet", "tables")
+    buffer = io.BytesIO()
+    lists = {name: arrow.array(_arrow(values)) for name, values in columns.items()}
+    parquet.write_table(arrow.table(lists), buffer)
+    yield buffer.getvalue()
+
+
+def _arrow(values: NDArray[Any]) -> Any:
+    return values.tolist() if values.dtype.kind in "OUS" else values
+
+
+def _plain(values: NDArray[Any]) -> list[Any]:
+    """Values of Python; times as they are written."""
+    if values.dtype.kind in "mM":
+        return [str(value) for value in values]
+    return [v if v is None or isinstance(v, PLAIN) else str(v) for v in values.tolist()]
+
+
+WRITERS = {"csv": _csv, "parquet": _parquet, "npy": _npy, "json": _json, "jsonl": _jsonl}

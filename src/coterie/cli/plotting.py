@@ -1,0 +1,90 @@
+"""Pictures of data and of saved models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from coterie.cli.automatic import found_by_looking
+from coterie.cli.describing import is_model
+from coterie.cli.methods import read_timed, voice_of
+from coterie.cli.outcome import Outcome
+from coterie.cli.outputs import check_not_input
+from coterie.cli.pictures import display, write_figure
+from coterie.cli.predicting import load_model, predicted, reading_as
+from coterie.cli.voice import Voice
+from coterie.models import Model
+
+
+def run(source: str, data: str | None, options: Mapping[str, Any]) -> None:
+    """The command."""
+    check_not_input(source, options["output"])
+    voice = voice_of(options)
+    if is_model(source):
+        model = load_model(source)
+        if options["view"] == "history":
+            figure = _history(model.estimator)
+        else:
+            figure = _figure(_on_data(model, source, data, options, voice), options)
+    elif data is not None:
+        raise click.UsageError(f"expected a saved model before DATA, got {source!r}")
+    else:
+        rows, _ = read_timed(source, options, voice)
+        outcome = found_by_looking(rows, options, voice)
+        for reason in outcome.reasons:
+            voice.tell("why", reason)
+        figure = (
+            _history(outcome.model) if options["view"] == "history" else _figure(outcome, options)
+        )
+    write_figure(figure, options["output"])
+    voice.tell("wrote", f"picture to {options['output']}")
+
+
+def _on_data(
+    model: Model, source: str, data: str | None, options: Mapping[str, Any], voice: Voice
+) -> Outcome:
+    """The model on DATA, or on the data of its fit."""
+    where = data or model.provenance.get("source")
+    if where is None or (data is None and not Path(where).exists() and "/" in str(where)):
+        raise click.UsageError(
+            f"expected the data of the model, found none at {where!r}; name them: "
+            f"coterie plot {source} DATA"
+        )
+    given = {name: value for name, value in options.items() if value is not None}
+    rows, _ = read_timed(str(where), {**reading_as(model), **given}, voice)
+    return predicted(model, rows)
+
+
+def _figure(outcome: Outcome, options: Mapping[str, Any]) -> Any:
+    from coterie.plots import ClustersDisplay, SilhouetteDisplay
+
+    X, names = outcome.data.X, outcome.data.columns
+    if options["view"] == "silhouette":
+        return SilhouetteDisplay.from_labels(X, outcome.labels).figure_
+    if options["axes"] is not None:
+        axes = [_place(axis, names) for axis in options["axes"]]
+        return ClustersDisplay.from_estimator(
+            outcome.model, X, columns=axes, names=names, diagnoses=False
+        ).figure_
+    return display(outcome).figure_
+
+
+def _place(axis: str | int, names: tuple[str, ...]) -> int:
+    if isinstance(axis, int):
+        return axis
+    if axis not in names:
+        raise click.UsageError(f"expected --axes out of {', '.join(names[:12])}, got {axis!r}")
+    return names.index(axis)
+
+
+def _history(model: Any) -> Any:
+    if not hasattr(model, "history_"):
+        raise click.UsageError(
+            "--view history is of k-means and mixtures; DBSCAN has no iterations"
+        )
+    from coterie.plots import HistoryDisplay
+
+    return HistoryDisplay.from_estimator(model).figure_

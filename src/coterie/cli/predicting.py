@@ -1,0 +1,100 @@
+"""A saved model and new data: read as the data of the fit were read, then predicted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coterie.cli.methods import read_timed, voice_of
+from coterie.cli.outcome import Keeping, Outcome, keep
+from coterie.models import Model, load
+
+if TYPE_CHECKING:
+    from coterie.data import Dataset
+
+METHODS = {"KMeans": "kmeans", "GaussianMixture": "mixture", "DBSCAN": "dbscan"}
+
+
+def run(model: str, source: str, options: Mapping[str, Any]) -> None:
+    """The command."""
+    keeping, voice = Keeping.of(source, options), voice_of(options)
+    loaded = load_model(model)
+    data, seconds = read_timed(source, {**reading_as(loaded), **_given(options)}, voice)
+    outcome = predicted(loaded, data)
+    outcome.seconds = seconds | outcome.seconds
+    if options["degrees"]:
+        outcome.extra = degrees_of(loaded, outcome.data)
+    outcome.reasons = [f"{method_of(loaded)} from {model}"]
+    keep(outcome, keeping, voice)
+
+
+def load_model(path: str) -> Model:
+    """A model with what was done to its data, or an error about the file."""
+    if not Path(path).is_file():
+        raise click.UsageError(
+            f"expected a model saved with --save or coterie.save, found no file {path!r}"
+        )
+    loaded = load(path)
+    return loaded if isinstance(loaded, Model) else Model(loaded)
+
+
+def method_of(model: Model) -> str:
+    return METHODS[type(model.estimator).__name__]
+
+
+def reading_as(model: Model) -> dict[str, Any]:
+    """Options with which new data are read like those of the fit."""
+    known = model.provenance
+    if "hop" in known:
+        rate = known["rate"]
+        return {
+            "kind": "sound",
+            "samples": known["features"] == "samples",
+            "frame": known["frame"] / rate,
+            "hop": known["hop"] / rate,
+            "bands": known["bands"],
+        }
+    if "position" in known:
+        pixels = known["features"] == "pixels"
+        return {
+            "patch": None if pixels else tuple(known["size"]),
+            "pixels": pixels,
+            "position": known["position"] or None,
+            "every": known.get("every"),
+        }
+    if "format" in known:
+        return {"columns": list(model.columns)}
+    return {}
+
+
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def predicted(model: Model, data: Dataset) -> Outcome:
+    """What the model makes of the rows."""
+    if data.kind == "text":
+        raise ValueError(
+            "expected rows of numbers, got texts: the weights of words belong to the texts of the "
+            "fit; cluster old and new texts together, or use coterie.data.Texts.rows in Python"
+        )
+    began = time.perf_counter()
+    rows = model.rows(data)
+    labels = model.estimator.predict(rows)
+    seconds = {"predicting": time.perf_counter() - began}
+    columns = model.columns or data.columns
+    seen = replace(data, X=rows, columns=columns, scaling=model.scaling)
+    return Outcome(method_of(model), seen, model.estimator, labels, seconds)
+
+
+def degrees_of(model: Model, data: Dataset) -> dict[str, Any]:
+    """Columns of degrees of belonging; `data` as the estimator sees them."""
+    if not hasattr(model.estimator, "predict_proba"):
+        raise click.UsageError("--degrees are of mixtures, and this model is another method's")
+    degrees = model.estimator.predict_proba(data.X)
+    return {f"degree_{c}": degrees[:, c] for c in range(degrees.shape[1])}
