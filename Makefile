@@ -9,8 +9,8 @@ NATIVE := $(shell find native cmake -type f) CMakeLists.txt pyproject.toml
 .PHONY: demo test lint format stubs native-test sanitize flips bench clean
 .DEFAULT_GOAL := demo
 
-demo: $(VENV)/.installed  ## cluster the patches of a picture; writes demo.png
-	@$(BIN)/python -m coterie.cli.demo --output demo.png
+demo: $(VENV)/.installed  ## a photo by all three methods, and two hard cases; writes demo.png
+	@$(BIN)/coterie demo --output demo.png
 
 test: $(VENV)/.test-tools native-test lint  ## all tests
 	$(BIN)/python -m pytest
@@ -26,7 +26,7 @@ $(VENV)/.installed: $(BIN)/python $(NATIVE)
 	@command -v $${CXX:-c++} >/dev/null || \
 	  { echo "Coterie needs a C++20 compiler. Debian, Ubuntu: apt-get install g++. Fedora: dnf install gcc-c++. macOS: xcode-select --install." >&2; exit 1; }
 	$(BIN)/pip install --quiet 'scikit-build-core>=0.11' 'nanobind>=2.9' cmake ninja
-	$(BIN)/pip install --quiet --no-build-isolation --config-settings=build-dir=build/editable --editable '.[plot,media]'
+	$(BIN)/pip install --quiet --no-build-isolation --config-settings=build-dir=build/editable --editable '.[cli,plot,media]'
 	@touch $@
 
 $(VENV)/.test-tools: $(VENV)/.installed

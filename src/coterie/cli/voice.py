@@ -39,7 +39,9 @@ class Voice:
 
     def tell(self, head: str, text: str, indent: int = 11) -> None:
         """A word at the left, and sentences beside it, wrapped."""
-        lines = wrap(text, self.width - indent - 2, break_long_words=False) or [""]
+        lines = wrap(
+            text, self.width - indent - 2, break_long_words=False, break_on_hyphens=False
+        ) or [""]
         mark = self.terminal.faint(head.ljust(indent))
         self.say(f"  {mark}{lines[0]}")
         for line in lines[1:]:

@@ -128,7 +128,7 @@ class ClustersDisplay(Display):
             for mean, covariance, colour in zip(
                 self.means, self.covariances, palette, strict=False
             ):
-                _draw_ellipse(axes, mean, covariance, colour)
+                draw_ellipse(axes, mean, covariance, colour)
         self._draw_marks(axes, palette)
         true_to_scale(axes, self.points)
         quiet(axes)
@@ -204,7 +204,7 @@ def _matrices(model: Any) -> Floats:
     return found
 
 
-def _draw_ellipse(axes: Axes, mean: Floats, covariance: Floats, colour: Floats) -> None:
+def draw_ellipse(axes: Axes, mean: Floats, covariance: Floats, colour: Floats) -> None:
     """Where one and two standard deviations end."""
     from matplotlib.patches import Ellipse
 

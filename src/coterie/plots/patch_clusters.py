@@ -44,19 +44,24 @@ def draw_patch_clusters(
     labels, means = np.asarray(labels, dtype=np.intp), np.asarray(means, dtype=np.float64)
     colours = matching_colours(means)
     if boxed is None:
-        boxed = int(0.34 * patches.rows) * patches.columns + int(0.43 * patches.columns)
+        boxed = upper_middle(patches)
 
     height, width = patches.picture.shape[:2]
     steepness = min(max(height / width, 0.5), 1.3)
     sheet = _Sheet(panel_width=4.9, panel_height=4.9 * steepness)
     figure = figure_class(figsize=sheet.size, facecolor="white")
     panels = [figure.add_axes(sheet.panel(row, column)) for row in (0, 1) for column in (0, 1)]
-    _draw_snapshot(panels[0], patches, boxed)
+    draw_snapshot(panels[0], patches, boxed)
     _draw_scatter(panels[1], patches.features, labels, means, colours, boxed)
     _show(panels[2], patches.overlay(labels, colours), f"The {len(means)} clusters on the picture")
     _show(panels[3], patches.paint(means, labels), "Each patch in the mean colour of its cluster")
     _draw_legend(figure, sheet, labels, means, colours)
     return figure
+
+
+def upper_middle(patches: Patches) -> int:
+    """A patch that shows something in most pictures."""
+    return int(0.34 * patches.rows) * patches.columns + int(0.43 * patches.columns)
 
 
 @dataclass(frozen=True)
@@ -105,11 +110,12 @@ def _show(axes: Axes, picture: Array, title: str) -> None:
     _title(axes, title)
 
 
-def _draw_snapshot(axes: Axes, patches: Patches, boxed: int) -> None:
+def draw_snapshot(axes: Axes, patches: Patches, boxed: int, title: str | None = None) -> None:
     """Show the picture, one patch in a red box, and that patch enlarged in the corner."""
     from matplotlib.patches import ConnectionPatch, Rectangle
 
-    _show(axes, patches.picture, f"A snapshot, cut into {len(patches)} patches")
+    cut = f"A snapshot, cut into {len(patches)} patches"
+    _show(axes, patches.picture, cut if title is None else title)
     top, left, bottom, right = patches.box(boxed)
     corner, size = (left - 0.5, top - 0.5), (right - left, bottom - top)
     axes.add_patch(Rectangle(corner, *size, fill=False, edgecolor=BOX, linewidth=1.8))

@@ -1,0 +1,134 @@
+"""cluster, choose, compare, predict, plot, info: what they find and what they write."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.data import files
+
+
+@pytest.mark.parametrize(
+    ("data", "method", "says"),
+    [
+        ("blobs", "kmeans", "DBSCAN finds the same groups"),
+        ("paper-non-convex", "dbscan", "empty space sets 2 clusters apart"),
+        ("circles", "dbscan", "they are not round"),
+    ],
+)
+def test_cluster_takes_the_method_that_fits(run: Run, data: str, method: str, says: str) -> None:
+    told = json.loads(run("cluster", data, "--json", "-q").out)
+    assert told["method"] == method
+    assert says in " ".join(told["reasons"])
+    assert told["n_clusters"] == (3 if method == "kmeans" else 2)
+
+
+def test_cluster_finds_long_groups_with_a_mixture(run: Run, tmp_path: Path) -> None:
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    X = np.concatenate(
+        [random.normal(size=(200, 2)) * [4, 0.3] + [0, 2.2 * row] for row in range(2)]
+    )
+    np.savetxt(tmp_path / "long.csv", X, delimiter=",", header="x,y", comments="")
+    told = json.loads(run("cluster", "long.csv", "--json", "-q", "--scaling", "none").out)
+    assert told["method"] in ("mixture", "dbscan")
+    assert told["n_clusters"] == 2
+
+
+def test_cluster_scales_what_differs_and_says_so(run: Run, tmp_path: Path) -> None:
+    rows = "\n".join(f"{i % 2 + i / 500},{1000 * (i % 3) + i}" for i in range(60))
+    files.written(tmp_path / "units.csv", f"metres,grams\n{rows}\n")
+    told = json.loads(run("cluster", "units.csv", "--json", "-q").out)
+    assert told["scaling"] == "standard"
+    assert "grams spreads" in told["reasons"][0]
+    assert (
+        json.loads(run("cluster", "units.csv", "--json", "-q", "--scaling", "none").out)["scaling"]
+        is None
+    )
+
+
+def test_cluster_of_texts(run: Run, texts: Path) -> None:
+    result = run("cluster", texts)
+    assert result.code == 0
+    assert len(result.rows) == 12
+
+
+def test_choose_prints_the_table_and_tells_the_reason(run: Run) -> None:
+    result = run("choose", "blobs", "-k", "2-5")
+    lines = result.out.splitlines()
+    assert lines[0].split()[:2] == ["k", "error"]
+    assert [line.split()[0] for line in lines if line.startswith("*")] == ["*"]
+    assert "3 clusters: the mean silhouette" in result.told
+    told = json.loads(run("choose", "blobs", "-k", "2,3,4", "--method", "mixture", "--json").out)
+    assert told["k"] == 3
+    assert told["table"]["k"] == [2, 3, 4]
+    dense = json.loads(run("choose", "moons", "--method", "dbscan", "--json").out)
+    assert dense["plateau"][0] < dense["eps"] < dense["plateau"][1]
+
+
+def test_compare_all_three(run: Run) -> None:
+    result = run("compare", "paper-non-convex", "-k", 2)
+    names = [line.split()[0] for line in result.out.splitlines()[1:4]]
+    assert names == ["k-means", "mixture", "DBSCAN"]
+    told = json.loads(run("compare", "blobs", "-k", 3, "--eps", 1.2, "--json").out)
+    assert told["ari"][0][1] == pytest.approx(1.0)
+
+
+def test_a_model_is_saved_described_and_used(run: Run, flowers: Path) -> None:
+    fit = run("kmeans", flowers, "-k", 2, "--scaling", "standard", "--save", "m.coterie", "-q")
+    again = run("predict", "m.coterie", flowers, "-q")
+    assert again.out == fit.out
+    told = run("info", "m.coterie").out
+    assert "height, width" in told
+    assert "standard" in told
+    assert json.loads(run("info", "m.coterie", "--json").out)["estimator"] == "kmeans"
+    files.written(flowers.parent / "new.csv", "width,extra,height\n4.5,1,-9.1\n")
+    assert run("predict", "m.coterie", "new.csv", "-q").code == 0
+    files.written(flowers.parent / "less.csv", "width\n4.5\n")
+    result = run("predict", "m.coterie", "less.csv")
+    assert result.code == 1
+    assert "'height'" in result.told
+    assert "mixtures" in run("predict", "m.coterie", flowers, "--degrees").told
+    both = run("compare", flowers, "--model", "m.coterie", "--model", "m.coterie", "--json")
+    assert json.loads(both.out)["model"] == ["m"]
+
+
+def test_a_model_of_a_picture_reads_pictures_the_same_way(run: Run, flag: Path) -> None:
+    fit = run("kmeans", flag, "--patch", 4, "-k", 3, "--save", "flag.coterie", "-q")
+    assert run("predict", "flag.coterie", flag, "-q").out == fit.out
+    pixels = run("kmeans", flag, "--pixels", "-k", 3, "--save", "flag.coterie", "-q")
+    assert run("predict", "flag.coterie", flag, "-q").out == pixels.out
+
+
+def test_a_model_of_a_sound(run: Run, sound: Path) -> None:
+    fit = run("kmeans", sound, "-k", 2, "--frame", 0.05, "--bands", 8, "--save", "s.coterie", "-q")
+    assert run("predict", "s.coterie", sound, "-q").out == fit.out
+
+
+def test_texts_are_not_predicted(run: Run, texts: Path) -> None:
+    run("kmeans", texts, "-k", 2, "--save", "t.coterie", "-q")
+    result = run("predict", "t.coterie", texts)
+    assert result.code == 1
+    assert "the weights of words belong to the texts of the fit" in result.told
+
+
+def test_info_of_data_counts_what_is_missing(run: Run, tmp_path: Path) -> None:
+    files.written(tmp_path / "gaps.csv", "a,b,c\n1,2,x\n,4,y\n5,6,z\n")
+    out = run("info", "gaps.csv").out
+    assert "3 rows of 2 columns" in out
+    assert "c (text)" in out
+    told = json.loads(run("info", "gaps.csv", "--json").out)
+    assert told["columns"][0] == {
+        "column": "a", "smallest": 1.0, "mean": 3.0, "largest": 5.0, "spread": 2.0, "missing": 1,
+    }  # fmt: skip
+
+
+def test_info_of_every_kind(run: Run, flag: Path, sound: Path, texts: Path, film: Path) -> None:
+    for path, kind in ((flag, "picture"), (sound, "sound"), (texts, "text"), (film, "video")):
+        assert json.loads(run("info", path, "--json").out)["kind"] == kind
+        assert kind in run("info", path).out
+    assert "300 rows of 2 columns" in run("info", "moons").out

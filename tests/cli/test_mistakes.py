@@ -1,0 +1,145 @@
+"""Mistakes of every kind: the exit code, and a message that says what to do."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.conftest import Run
+from tests.data import files
+
+METHODS = ("kmeans", "mixture", "dbscan", "cluster", "choose", "compare", "info")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["kmeans"], "Missing argument 'INPUT'"),
+        (["kmean", "moons"], "No such command 'kmean'"),
+        (["kmeans", "moons", "--cluster-count", "3"], "No such option"),
+        (["kmeans", "moons", "-k", "0"], "expected a whole number of 1 or more, got '0'"),
+        (["kmeans", "moons", "-k", "two"], "expected a whole number of 1 or more, got 'two'"),
+        (["dbscan", "moons", "--eps", "0"], "expected a number above 0, got '0'"),
+        (["dbscan", "moons", "--eps", "inf"], "expected a number above 0, got 'inf'"),
+        (["dbscan", "moons", "--eps", "near"], "expected a number above 0, got 'near'"),
+        (["kmeans", "moons", "--seed", "-1"], "expected a whole number from 0 to 4294967295"),
+        (["kmeans", "moon"], "found no 'moon'; did you mean 'moons'?"),
+        (["kmeans", "nothing.csv"], "expected a file, a folder, - for stdin or a toy set"),
+        (["kmeans", "moons", "-o", "labels.txt"], "expected --output to end in .csv"),
+        (["kmeans", "moons", "-o", "no/labels.csv"], "found none at 'no'; create it first"),
+        (["kmeans", "moons", "-o", "."], "expected a file to write, got the folder '.'"),
+        (["kmeans", "moons", "--plot", "moons.bmp"], "expected a name ending in .png"),
+        (["kmeans", "moons", "--patch", "8"], "--patch is for pictures and videos, and moons is"),
+        (["kmeans", "moons", "--columns", "a,,b"], "expected names or positions as a,b,c"),
+        (["kmeans", "paper-round:5"], "has its own number of rows"),
+        (["choose", "moons", "-k", "2..8"], "expected numbers of clusters as 8, 2-8 or 2,4,8"),
+        (["choose", "moons", "--criterion", "bic"], "expected --criterion out of auto, silhouette"),
+        (["choose", "moons", "--method", "dbscan", "-k", "3"], "are for k-means and mixtures"),
+        (["choose", "moons", "--metric", "cosine"], "--metric is for --method dbscan"),
+        (["predict", "none.coterie", "moons"], "found no file 'none.coterie'"),
+        (["plot", "moons"], "Missing option '-o' / '--output'"),
+        (["plot", "moons", "moons", "-o", "x.png"], "expected a saved model before DATA"),
+        (["figures", "--output", "no/where"], "expected an existing folder around"),
+        (["figures", "--only", "9"], "'9' is not one of"),
+        (["demo", "--picture", "nowhere.jpg"], "'nowhere.jpg' does not exist"),
+        (["demo", "--output", "demo.txt"], "expected a name ending in .png"),
+    ],
+)
+def test_wrong_usage_ends_with_2_before_any_work(run: Run, arguments: list[str], says: str) -> None:
+    result = run(*arguments)
+    assert result.code == 2, result.err
+    assert result.out == ""
+    assert says in result.told
+    assert not list(Path().iterdir())
+
+
+def test_the_input_is_never_overwritten(run: Run, flowers: Path) -> None:
+    before = flowers.read_bytes()
+    for option in ("--output", "--save"):
+        result = run("kmeans", flowers, "-k", 2, option, flowers)
+        assert result.code == 2
+        assert "is the input and would be lost" in result.err
+    assert flowers.read_bytes() == before
+
+
+def bad_files(folder: Path) -> dict[str, tuple[Path, str]]:
+    """Each kind of bad file, and what is said about it."""
+    pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    good = folder / "good.parquet"
+    pq.write_table(files.table(), good)
+    array = folder / "good.npy"
+    np.save(array, np.zeros((100, 3)))
+    lying = array.read_bytes().replace(b"(100, 3)", b"(999, 3)")
+    tones = files.wav(np.zeros(4000))
+    write = files.written
+    return {
+        "empty": (write(folder / "empty.csv", ""), "empty file"),
+        "ragged": (write(folder / "ragged.csv", "a,b,c\n1,2,3\n4,5\n"), "line 3"),
+        "words": (write(folder / "words.csv", "a,b\nx,y\nz,w\n"), "at least one column of numbers"),
+        "two readings": (write(folder / "two.csv", "a;b\n1.234;1,5\n2.345;2,5\n"), "got 2:"),
+        "infinite": (write(folder / "inf.csv", "a,b\n1,2\ninf,3\n"), "column 'a', got 'inf'"),
+        "only a header": (write(folder / "header.csv", "a,b\n"), "at least one column"),
+        "truncated table": (write(folder / "t.parquet", good.read_bytes()[:700]), "t.parquet"),
+        "truncated array": (write(folder / "t.npy", array.read_bytes()[:200]), "t.npy"),
+        "lying array": (write(folder / "lying.npy", lying), "lying.npy"),
+        "objects": (write(folder / "o.npy", array.read_bytes().replace(b"<f8", b"|O ")), "o.npy"),
+        "truncated picture": (write(folder / "t.png", b"\x89PNG\r\n\x1a\n" + b"\0" * 40), "t.png"),
+        "truncated sound": (write(folder / "t.wav", tones[:20]), "t.wav"),
+        "truncated video": (write(folder / "t.mp4", b"\0\0\0\x18ftypmp42" + b"\0" * 64), "t.mp4"),
+        "unknown": (write(folder / "x.bin", b"\1\0\2\0" * 99), "expected a table, picture, video"),
+        "no texts": ((folder / "folder"), "folder"),
+    }  # fmt: skip
+
+
+KINDS = ("empty", "ragged", "words", "two readings", "infinite", "only a header",
+         "truncated table", "truncated array", "lying array", "objects", "truncated picture",
+         "truncated sound", "truncated video", "unknown", "no texts")  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bad_files_end_with_1_and_one_line(run: Run, tmp_path: Path, kind: str) -> None:
+    (tmp_path / "folder").mkdir()
+    path, says = bad_files(tmp_path)[kind]
+    for method in ("kmeans", "info"):
+        result = run(method, path)
+        assert result.code == 1, result.err
+        assert result.out == ""
+        assert result.err.startswith("coterie: ")
+        assert len(result.err.splitlines()) == 1
+        assert says in result.err
+        assert path.name in result.err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission(run: Run, flowers: Path) -> None:
+    flowers.chmod(0)
+    result = run("kmeans", flowers, "-k", 2)
+    assert result.code == 1
+    assert "permission denied" in result.err
+
+
+def test_more_clusters_than_rows(run: Run, tmp_path: Path) -> None:
+    files.written(tmp_path / "few.csv", "a,b\n1,2\n3,4\n5,6\n")
+    result = run("kmeans", "few.csv", "-k", 8)
+    assert result.code == 1
+    assert "Use -k 3 or fewer" in result.err
+
+
+def test_a_model_that_is_none(run: Run, flowers: Path) -> None:
+    result = run("predict", flowers, flowers)
+    assert result.code == 1
+    assert "expected a model saved by coterie.save" in result.err
+
+
+def test_messages_speak_of_options(run: Run, tmp_path: Path) -> None:
+    files.written(tmp_path / "gaps.csv", "a,b\n1,2\n,4\n")
+    said = run("kmeans", "gaps.csv", "-k", 1).err
+    assert "pass --missing drop to leave those rows out" in said
+    assert "missing=" not in said
+    files.written(tmp_path / "two.csv", "a;b\n1.234;1,5\n2.345;2,5\n")
+    assert "--separator ';'" in run("kmeans", "two.csv").err
