@@ -157,15 +157,11 @@ template <class T> void CliqueGrid::sort(Team& team, const T* values, const Grid
         }
     });
 
-    // Each band by cell. Its cells wait where its points begin until all are counted.
-    x_.resize(n_ + 16); // vectors may look beyond the end
-    y_.resize(n_ + 16);
+    // Each band by cell. Points that have their slots leave room for what is known of the cells:
+    // key and, in place of a row, the first slot.
+    x_.resize(n_ + kBeyond);
+    y_.resize(n_ + kBeyond);
     row_.resize(n_);
-    struct Cell {
-        uint32_t key;
-        int32_t start;
-    };
-    Buffer<Cell> waiting(n_);
     std::vector<int32_t> cells(bands + 1, 0);
     std::vector<std::vector<int32_t>> tables(team.size());
     team.for_chunks(bands, 1, [&](int thread, int64_t b, int64_t) {
@@ -176,15 +172,9 @@ template <class T> void CliqueGrid::sort(Team& team, const T* values, const Grid
         const auto base = static_cast<uint32_t>(b << shift);
         for (int32_t i = begin[b]; i < begin[b + 1]; ++i)
             ++table[points[i].key - base];
-        Cell* cell = waiting.data() + begin[b];
         int32_t next = begin[b];
-        for (uint32_t q = 0; q < table.size(); ++q) {
-            if (table[q] == 0)
-                continue;
-            *cell++ = {base + q, next};
-            next += std::exchange(table[q], next);
-        }
-        cells[b] = static_cast<int32_t>(cell - (waiting.data() + begin[b]));
+        for (int32_t& entry : table)
+            next += std::exchange(entry, next);
         for (int32_t i = begin[b]; i < begin[b + 1]; ++i) {
             const Placed& point = points[i];
             const int32_t slot = table[point.key - base]++;
@@ -192,14 +182,23 @@ template <class T> void CliqueGrid::sort(Team& team, const T* values, const Grid
             y_[slot] = point.y;
             row_[slot] = point.row;
         }
+        int32_t cell = begin[b], start = begin[b];
+        for (uint32_t q = 0; q < table.size(); ++q)
+            if (table[q] > start) {
+                points[cell].key = base + q;
+                points[cell++].row = std::exchange(start, table[q]);
+            }
+        cells[b] = cell - begin[b];
     });
-    for (int q = 0; q < 16; ++q)
+    for (int q = 0; q < kBeyond; ++q)
         x_[n_ + q] = y_[n_ + q] = 0;
 
     int32_t found = 0;
     for (int64_t b = 0; b <= bands; ++b)
         found += std::exchange(cells[b], found);
-    column_.resize(found);
+    cells_ = found;
+    column_.resize(found + kBeyond);
+    std::fill_n(column_.data() + found, kBeyond, 0);
     start_.resize(found + 1);
     row_begin_.resize(height_ + 1);
     start_[found] = static_cast<int32_t>(n_);
@@ -210,11 +209,11 @@ template <class T> void CliqueGrid::sort(Team& team, const T* values, const Grid
         const int64_t row_end =
             std::min<int64_t>(height_, (((b + 1) << shift) + width - 1) / width);
         for (int32_t c = cells[b]; c < cells[b + 1]; ++c) {
-            const Cell& cell = waiting[begin[b] + c - cells[b]];
+            const Placed& cell = points[begin[b] + c - cells[b]];
             for (; row < row_end && row * width <= cell.key; ++row)
                 row_begin_[row] = c;
             column_[c] = static_cast<int32_t>(cell.key % width);
-            start_[c] = cell.start;
+            start_[c] = cell.row;
         }
         for (; row < row_end; ++row)
             row_begin_[row] = cells[b + 1];
@@ -235,13 +234,12 @@ void CliqueGrid::set_radii(const Space& space, const GridFrame& frame) {
 }
 
 void CliqueGrid::marked_first(Team& team, const uint8_t* marks, int32_t* first) {
-    const auto cells = static_cast<int64_t>(column_.size());
     struct Kept {
         float x, y;
         int32_t row;
     };
     std::vector<std::vector<Kept>> rest(team.size());
-    team.for_chunks(cells, some_cells(cells), [&](int thread, int64_t c, int64_t end) {
+    team.for_chunks(cells_, some_cells(cells_), [&](int thread, int64_t c, int64_t end) {
         for (; c < end; ++c) {
             const int32_t begin = start_[c];
             int32_t to = begin;
@@ -272,7 +270,7 @@ void CliqueGrid::marked_first(Team& team, const uint8_t* marks, int32_t* first) 
 GridView CliqueGrid::view() const {
     return {n_,
             height_,
-            static_cast<int32_t>(column_.size()),
+            cells_,
             row_begin_.data(),
             column_.data(),
             start_.data(),

@@ -46,10 +46,13 @@ public:
 
     void connect(Team& team) override {
         parents_.resize(view_.cells);
-        roots_.resize(view_.cells);
+        roots_.resize(view_.cells + kBeyond);
+        std::fill_n(roots_.data() + view_.cells, kBeyond, -1);
         links_ = {UnionFind(parents_.data()), cores_.data(), roots_.data(), nullptr};
-        for (int32_t c = 0; c < view_.cells; ++c)
-            links_.sets.start(c, c);
+        for_cells(team, [&](int, int32_t begin, int32_t end) {
+            for (int32_t c = begin; c < end; ++c)
+                links_.sets.start(c, c);
+        });
         for_cells(team, [&](int thread, int32_t begin, int32_t end) {
             kernels_.link_near(task_, thread, begin, end, links_);
         });
@@ -62,7 +65,7 @@ public:
 
     int64_t label(Team& team, int64_t* labels) override {
         Buffer<int32_t> number(view_.cells);
-        const int64_t clusters = number_clusters(number.data());
+        const int64_t clusters = number_clusters(team, number.data());
         links_.number = number.data();
         for_cells(team, [&](int thread, int32_t begin, int32_t end) {
             kernels_.label(task_, thread, begin, end, links_, labels);
@@ -114,13 +117,17 @@ private:
         });
     }
 
-    // Clusters by their smallest core row, which is the first of its cell. number: (cells,) out.
-    int64_t number_clusters(int32_t* number) const {
-        constexpr int32_t none = std::numeric_limits<int32_t>::max();
-        std::fill_n(number, view_.cells, none);
-        for (int32_t c = 0; c < view_.cells; ++c)
-            if (cores_[c])
-                number[roots_[c]] = std::min(number[roots_[c]], view_.row[view_.start[c]]);
+    // Clusters by their smallest core row, which is the first of its cell. number: (cells,) out,
+    // at the root of each set.
+    int64_t number_clusters(Team& team, int32_t* number) {
+        for_cells(team, [&](int, int32_t begin, int32_t end) {
+            std::fill_n(number + begin, end - begin, std::numeric_limits<int32_t>::max());
+        });
+        for_cells(team, [&](int, int32_t begin, int32_t end) {
+            for (int32_t c = begin; c < end; ++c)
+                if (cores_[c])
+                    lower(number + roots_[c], view_.row[view_.start[c]]);
+        });
         std::vector<std::pair<int32_t, int32_t>> roots; // smallest row, root
         for (int32_t c = 0; c < view_.cells; ++c)
             if (roots_[c] == c)
@@ -128,9 +135,6 @@ private:
         std::sort(roots.begin(), roots.end());
         for (size_t k = 0; k < roots.size(); ++k)
             number[roots[k].second] = static_cast<int32_t>(k);
-        for (int32_t c = 0; c < view_.cells; ++c) // roots come before the other cells of a set
-            if (cores_[c])
-                number[c] = number[roots_[c]];
         return static_cast<int64_t>(roots.size());
     }
 

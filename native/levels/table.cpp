@@ -51,6 +51,6 @@ extern const Kernels table;
 const Kernels table = {
     COTERIE_LEVEL_NAME, W,         kFused,     scratch_low, scratch_high, assign_low,
     assign_high,        distances, moments,    potentials,  approach,     turn_columns,
-    mixture_doubles,    mixture,   float_tree, double_tree, reach_tree, grid};
+    mixture_doubles,    mixture,   float_tree, double_tree, reach_tree,   grid};
 
 } // namespace coterie::COTERIE_LEVEL

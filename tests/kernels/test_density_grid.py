@@ -40,7 +40,7 @@ def make_plane(kind: str, n: int, rng: np.random.Generator) -> NDArray[np.float6
         case "duplicates":
             return normal[rng.integers(max(1, n // 5), size=n)]
         case "offset":
-            return np.round(normal, 1) + [1e9, -3e8]
+            return np.round(normal, 1) + np.array([1e9, -3e8])
         case "line":
             normal[:, 1] = 0.25
         case "same":

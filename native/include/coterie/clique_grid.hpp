@@ -15,6 +15,9 @@ namespace coterie {
 
 // The grid as kernels see it. Points have slots, in the order of cells; within a cell they keep
 // the order of their rows.
+// Vectors may look up to kBeyond elements beyond the end of columns and coordinates.
+constexpr int kBeyond = 16;
+
 struct GridView {
     int64_t n = 0;
     int32_t height = 0, cells = 0;
@@ -51,7 +54,7 @@ private:
     void set_radii(const Space& space, const GridFrame& frame);
 
     int64_t n_;
-    int32_t height_;
+    int32_t height_, cells_ = 0;
     Buffer<int32_t> row_begin_, column_, start_, row_;
     Buffer<float> x_, y_;
     float inner_ = 0, outer_ = 0;

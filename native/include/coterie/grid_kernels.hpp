@@ -20,7 +20,7 @@ struct CellLinks {
     UnionFind sets;                  // over cells
     const int32_t* cores = nullptr;  // (cells,) number of core points
     const int32_t* roots = nullptr;  // (cells,) the set of a cell, -1 without core points
-    const int32_t* number = nullptr; // (cells,) the cluster of a cell with core points
+    const int32_t* number = nullptr; // (cells,) the cluster of a set, at its root
 };
 
 // Kernels work on the cells [begin, end).

@@ -74,9 +74,7 @@ def density(
     # 3. Number the clusters, and give border points to them.
     labels, n_clusters = near.label()
     clock.lap("label")
-    return DensityRun(
-        labels, core, n_clusters, found, near.index, near.why, clock.seconds
-    )
+    return DensityRun(labels, core, n_clusters, found, near.index, near.why, clock.seconds)
 
 
 class Clock:

@@ -297,9 +297,8 @@ class DBSCAN(
         if ways.goes_native(X, metric, allowed):
             refuse_beyond(allowed, ways.native_bytes(X), self.memory_budget, REMEDY)
             return ways.find_native(X, metric, ask)
-        # The rest is done some rows at a time, but core points are copied.
-        remedy = REMEDY_GIVEN if metric.name == "precomputed" else REMEDY
-        refuse_beyond(allowed, ways.copied_bytes(X), self.memory_budget, remedy)
+        if metric.name == "precomputed":  # components_ can be as large as the matrix
+            refuse_beyond(allowed, ways.copied_bytes(X), self.memory_budget, REMEDY_GIVEN)
         return ways.find_grown(ways.supplied(X, metric, ask.eps), allowed / 4, ask)
 
     def _adopt(self, X: Any, metric: Metric, found: ways.Found) -> None:
