@@ -226,13 +226,7 @@ private:
         for_leaves(team, [&](int, int32_t leaf) {
             for (uint32_t set = core_[leaf]; set; set &= set - 1) {
                 const int k = __builtin_ctz(set);
-                int32_t* smallest = number_.data() + state_.sets.find(leaf * kLeaf + k);
-                const int32_t mine = row(leaf, k);
-                int32_t seen = __atomic_load_n(smallest, __ATOMIC_RELAXED);
-                while (mine < seen &&
-                       !__atomic_compare_exchange_n(smallest, &seen, mine, true, __ATOMIC_RELAXED,
-                                                    __ATOMIC_RELAXED)) {
-                }
+                lower(number_.data() + state_.sets.find(leaf * kLeaf + k), row(leaf, k));
             }
         });
         std::vector<std::pair<int32_t, int32_t>> roots; // smallest row, root

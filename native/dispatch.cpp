@@ -1,4 +1,5 @@
 // dispatch.cpp: which level the machine can run, and which is in use.
+#include "coterie/grid_kernels.hpp"
 #include "coterie/kernels.hpp"
 #include "coterie/reach_kernels.hpp"
 #include "coterie/tree_kernels.hpp"
@@ -59,6 +60,8 @@ template <> TreeKernels<float> tree_kernels(Norm norm, int width) {
 template <> TreeKernels<double> tree_kernels(Norm norm, int width) {
     return kernels().double_tree(norm, width);
 }
+
+GridKernels grid_kernels() { return kernels().grid(); }
 
 ReachKernels reach_kernels(Norm norm, int width) { return kernels().reach_tree(norm, width); }
 

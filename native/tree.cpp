@@ -4,55 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <mutex>
+
+#include "coterie/tree_router.hpp"
 
 namespace coterie {
 namespace {
 
-constexpr int kBucketRows = 2048; // about what a bucket should hold: its rows fit in cache
-constexpr int kTopLevels = 12, kSamplePerBucket = 32, kSegments = 64;
-constexpr int kTogether = 8;   // rows routed side by side
+constexpr int kSegments = 64;  // parts of the data, read independently
 constexpr int kFewColumns = 4; // up to here, looser extents choose the widest column as well
-
-// Calls use(pointer to the row's coordinates) without a copy where rows are their own coordinates.
-template <class Use>
-void with_coordinates(const Space& space, int64_t i, double* scratch, Use use) {
-    const Rows& rows = space.rows();
-    if (!space.plain()) {
-        space.coordinates(i, scratch);
-        use(static_cast<const double*>(scratch));
-    } else if (rows.kind == Kind::float64) {
-        use(static_cast<const double*>(rows.values) + i * rows.d);
-    } else {
-        use(static_cast<const float*>(rows.values) + i * rows.d);
-    }
-}
-
-// Reads rows as tree coordinates.
-template <class T> struct Reader {
-    const Space& space;
-    const TreeFrame& frame;
-    mutable std::vector<double> scratch;
-
-    Reader(const Space& space_, const TreeFrame& frame_)
-        : space(space_), frame(frame_), scratch(space.width()) {}
-
-    void operator()(int64_t i, T* out) const {
-        const int d = space.width();
-        const double *centre = frame.centre.data(), unit = frame.unit;
-        with_coordinates(space, i, scratch.data(), [=](const auto* x) {
-            for (int l = 0; l < d; ++l)
-                out[l] = static_cast<T>((double(x[l]) - centre[l]) * unit);
-        });
-    }
-};
-
-// A coin for rows that lie on a splitting plane, so that equal rows spread over both sides.
-inline uint32_t coin(int64_t i, int level) {
-    return static_cast<uint32_t>((static_cast<uint64_t>(i) * 0x9E3779B97F4A7C15ull) >>
-                                 (63 - level)) &
-           1;
-}
 
 // Order of floats as order of integers, with the position below, so that all keys differ.
 inline uint64_t key_of(float value, uint32_t position) {
@@ -99,136 +58,6 @@ void select(uint64_t* a, int32_t n, int32_t k, uint64_t* spare) {
 
 } // namespace
 
-TreeFrame TreeFrame::around(Team& team, const std::vector<const Space*>& spaces,
-                            bool may_be_single) {
-    const int d = spaces[0]->width();
-    std::vector<double> low(d, std::numeric_limits<double>::infinity());
-    std::vector<double> high(d, -std::numeric_limits<double>::infinity());
-    std::mutex guard;
-    for (const Space* space : spaces)
-        team.for_chunks(space->n(), 1 + (1 << 16) / d, [&](int, int64_t begin, int64_t end) {
-            std::vector<double> a(low.size(), std::numeric_limits<double>::infinity()), b(d),
-                scratch(d);
-            for (int l = 0; l < d; ++l)
-                b[l] = -a[l];
-            for (int64_t i = begin; i < end; ++i)
-                with_coordinates(*space, i, scratch.data(), [&](const auto* x) {
-                    for (int l = 0; l < d; ++l) {
-                        a[l] = x[l] < a[l] ? x[l] : a[l];
-                        b[l] = x[l] > b[l] ? x[l] : b[l];
-                    }
-                });
-            std::lock_guard<std::mutex> lock(guard);
-            for (int l = 0; l < d; ++l) {
-                low[l] = std::min(low[l], a[l]);
-                high[l] = std::max(high[l], b[l]);
-            }
-        });
-    TreeFrame frame;
-    int exponent = 0;
-    std::frexp(spaces[0]->bounds().outer, &exponent);
-    frame.unit = std::ldexp(1.0, std::clamp(-exponent, -1020, 1020));
-    frame.centre.resize(d);
-    double reach = 0;
-    for (int l = 0; l < d; ++l) {
-        frame.centre[l] = 0.5 * low[l] + 0.5 * high[l];
-        reach = std::max({reach, high[l] - frame.centre[l], frame.centre[l] - low[l]});
-    }
-    frame.reach = reach * frame.unit;
-    const Norm norm = spaces[0]->norm();
-    const double count = norm == Norm::squares ? std::sqrt(d) : norm == Norm::sum ? d : 1;
-    frame.single = may_be_single && frame.reach < 1e15 &&
-                   0x1p-23 * frame.reach * count <= 0.01 * spaces[0]->bounds().outer * frame.unit;
-    if (!frame.single) { // float64 coordinates are those of the space, bit for bit
-        reach = 0;
-        for (int l = 0; l < d; ++l) {
-            reach = std::max({reach, std::fabs(low[l]), std::fabs(high[l])});
-            frame.centre[l] = 0;
-        }
-        frame.reach = reach * frame.unit;
-    }
-    return frame;
-}
-
-// Rows go to buckets by the splits of a sample, kept as a heap: node v has children 2 v, 2 v + 1.
-template <class T> struct Tree<T>::Router {
-    int levels = 0;
-    int64_t buckets = 1;
-    std::vector<int> column;
-    std::vector<T> value;
-
-    Router(Team& team, const Space& space, const TreeFrame& frame) {
-        const int64_t n = space.n();
-        while ((n >> levels) > kBucketRows && levels < kTopLevels)
-            ++levels;
-        buckets = int64_t{1} << levels;
-        column.assign(buckets, 0);
-        value.assign(buckets, T(0));
-        if (levels == 0)
-            return;
-        const int d = space.width();
-        const int64_t count = std::min<int64_t>(n, buckets * kSamplePerBucket);
-        std::vector<T> sample(count * d);
-        const Reader<T> read(space, frame);
-        const int64_t step = n / count;
-        for (int64_t q = 0; q < count; ++q) // somewhere in each step, so that no period is hit
-            read(q * step + static_cast<int64_t>(q * 2654435761u) % step, sample.data() + q * d);
-        std::vector<int32_t> order(count);
-        for (int64_t q = 0; q < count; ++q)
-            order[q] = static_cast<int32_t>(q);
-        choose(team, 1, 0, count, sample, order, d);
-    }
-
-    void choose(Team& team, int64_t v, int64_t begin, int64_t end, const std::vector<T>& sample,
-                std::vector<int32_t>& order, int d) {
-        if (v >= buckets || begin == end)
-            return;
-        team.check(0);
-        int widest = 0;
-        T width = -1;
-        for (int l = 0; l < d; ++l) {
-            T low = sample[static_cast<int64_t>(order[begin]) * d + l], high = low;
-            for (int64_t q = begin; q < end; ++q) {
-                const T x = sample[static_cast<int64_t>(order[q]) * d + l];
-                low = x < low ? x : low;
-                high = x > high ? x : high;
-            }
-            if (high - low > width) {
-                width = high - low;
-                widest = l;
-            }
-        }
-        const int64_t middle = (begin + end) / 2;
-        std::nth_element(order.begin() + begin, order.begin() + middle, order.begin() + end,
-                         [&](int32_t a, int32_t b) {
-                             return sample[static_cast<int64_t>(a) * d + widest] <
-                                    sample[static_cast<int64_t>(b) * d + widest];
-                         });
-        column[v] = widest;
-        value[v] = sample[static_cast<int64_t>(order[middle]) * d + widest];
-        choose(team, 2 * v, begin, middle, sample, order, d);
-        choose(team, 2 * v + 1, middle, end, sample, order, d);
-    }
-
-    // x: (kTogether, d) of rows first, first + 1, ...; out: (count,). Several rows side by side
-    // hide the time a lookup takes.
-    void route(const T* x, int64_t first, int count, int d, uint16_t* out) const {
-        uint32_t v[kTogether];
-        for (uint32_t& start : v)
-            start = 1;
-        for (int level = 0; level < levels; ++level)
-            for (int q = 0; q < kTogether; ++q) {
-                const T c = x[q * d + column[v[q]]], s = value[v[q]];
-                if (__builtin_expect(c == s, 0))
-                    v[q] = 2 * v[q] + coin(first + q, level);
-                else
-                    v[q] = 2 * v[q] + (c > s);
-            }
-        for (int q = 0; q < count; ++q)
-            out[q] = static_cast<uint16_t>(v[q] - buckets);
-    }
-};
-
 // One bucket on its way into leaves. Coordinates lie (rows, d) in the order of `rows`.
 template <class T> struct Tree<T>::Bottom {
     Team* team;
@@ -245,8 +74,8 @@ Tree<T>::Tree(Team& team, const Space& space, const TreeFrame& frame)
     : width_(space.width()), stride_(width_ <= 8 ? width_ : (width_ + 15) / 16 * 16) {
     const int64_t n = space.n();
     const int d = width_;
-    const Router router(team, space, frame);
-    const int64_t buckets = router.buckets;
+    const Router<T> router(team, space, frame);
+    const int64_t buckets = router.buckets();
     const int64_t segment = (n + kSegments - 1) / kSegments;
 
     // Which bucket each row goes to; how many of each segment go where.

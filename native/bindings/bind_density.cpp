@@ -38,7 +38,7 @@ void bind_density(nb::module_& m) {
         .def(
             "__init__",
             [](DensityWork* self, nb::object block, const std::string& metric, double p, double eps,
-               const std::string& index) {
+               const std::string& index, bool every) {
                 DensityWork work; // moved into place when whole: an error leaves nothing behind
                 work.block = block;
                 const coterie::Rows& rows = nb::cast<Block&>(block).rows;
@@ -47,11 +47,12 @@ void bind_density(nb::module_& m) {
                 {
                     nb::gil_scoped_release release;
                     work.space = std::make_unique<coterie::Space>(team, rows, measure);
-                    work.index = coterie::density_index(team, *work.space, index);
+                    work.index = coterie::density_index(team, *work.space, index, every);
                 }
                 new (self) DensityWork(std::move(work));
             },
-            "block"_a, "metric"_a, "p"_a, "eps"_a, "index"_a)
+            "block"_a, "metric"_a, "p"_a, "eps"_a, "index"_a, "every"_a)
+        .def_prop_ro("why", [](const DensityWork& w) { return w.index->why; })
         .def_prop_ro("index", [](const DensityWork& w) { return std::string(w.index->name()); })
         .def(
             "count",

@@ -1,4 +1,5 @@
 // table.cpp: the kernels of one level, by name.
+#include "coterie/grid_kernels.hpp"
 #include "coterie/kernels.hpp"
 #include "coterie/reach_kernels.hpp"
 #include "coterie/simd.hpp"
@@ -18,6 +19,7 @@ void turn_columns(const SeedPass&, int64_t, int64_t, float*);
 TreeKernels<float> float_tree(Norm, int);
 TreeKernels<double> double_tree(Norm, int);
 ReachKernels reach_tree(Norm, int);
+GridKernels grid();
 size_t mixture_few_doubles(const MixtureTask&);
 size_t mixture_axes_doubles(const MixtureTask&);
 size_t mixture_full_doubles(const MixtureTask&);
@@ -49,6 +51,6 @@ extern const Kernels table;
 const Kernels table = {
     COTERIE_LEVEL_NAME, W,         kFused,     scratch_low, scratch_high, assign_low,
     assign_high,        distances, moments,    potentials,  approach,     turn_columns,
-    mixture_doubles,    mixture,   float_tree, double_tree, reach_tree};
+    mixture_doubles,    mixture,   float_tree, double_tree, reach_tree,   grid};
 
 } // namespace coterie::COTERIE_LEVEL

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "check.hpp"
+#include "coterie/clique_grid.hpp"
 #include "coterie/tree.hpp"
 #include "coterie/union_find.hpp"
 
@@ -111,6 +112,43 @@ void trees_hold_every_row() {
     check_tree<float>(std::vector<double>(20000, 0.5), 2, 2); // all rows are equal
 }
 
+// Every row in one slot, in a cell of the grid, whose points are all nearby each other.
+void check_grid(const std::vector<double>& x, double eps, int threads) {
+    Team team(threads);
+    const Space space(team, rows_of(x, 2), {Metric::euclidean, 2.0, eps});
+    const GridFrame frame = GridFrame::around(team, space);
+    CHECK(frame.why_not.empty());
+    CliqueGrid grid(team, space, frame);
+    const GridView view = grid.view();
+    std::vector<int> seen(space.n());
+    CHECK(view.row_begin[0] == 0 && view.row_begin[view.height] == view.cells);
+    CHECK(view.start[view.cells] == space.n());
+    for (int32_t row = 0; row < view.height; ++row)
+        for (int32_t c = view.row_begin[row]; c < view.row_begin[row + 1]; ++c) {
+            CHECK(view.start[c] < view.start[c + 1]);
+            CHECK(view.column[c] < frame.width);
+            CHECK(c == view.row_begin[row] || view.column[c - 1] < view.column[c]);
+            for (int32_t i = view.start[c]; i < view.start[c + 1]; ++i) {
+                ++seen[view.row[i]];
+                CHECK(space.nearby(view.row[view.start[c]], view.row[i]));
+                CHECK(i == view.start[c] || view.row[i - 1] < view.row[i]);
+                CHECK(std::fabs(view.y[i] + 0.5 * frame.height - row - 0.5) < 0.501);
+            }
+        }
+    for (int count : seen)
+        CHECK(count == 1);
+}
+
+void grids_hold_every_row() {
+    for (int threads : {1, 3})
+        for (int64_t n : {1, 2, 100, 6000, 40000})
+            for (double eps : {0.05, 0.3, 20.0}) {
+                check_grid(points(n, 2, false, n), eps, threads);
+                check_grid(points(n, 2, true, n), eps, threads);
+            }
+    check_grid(std::vector<double>(20000, 0.5), 0.1, 2); // all rows are equal
+}
+
 struct Answer {
     std::vector<int64_t> labels, counts;
     std::vector<uint8_t> core;
@@ -145,7 +183,7 @@ void every_index_gives_the_same() {
                     w = 0.25 * (random.below(12) - 2);
                 const double* some = turn % 3 ? nullptr : weights.data();
                 const Answer expected = answer(x, d, "brute", 2, metric, some, turn % 2);
-                for (const char* index : {"tree", "tree64"})
+                for (const char* index : {"grid", "tree", "tree64"})
                     for (int threads : {1, 4})
                         CHECK(answer(x, d, index, threads, metric, some, turn % 2) == expected);
             }
@@ -186,6 +224,7 @@ void a_long_count_can_be_ended() {
 void test_density() {
     union_find_is_the_same_for_any_order();
     trees_hold_every_row();
+    grids_hold_every_row();
     every_index_gives_the_same();
     weights_are_summed_exactly();
     a_long_count_can_be_ended();

@@ -249,3 +249,16 @@ def test_rows_of_zeros_have_no_direction():
     model = DBSCAN(eps=0.1, min_samples=1, metric="cosine").fit(X)
     np.testing.assert_array_equal(model.labels_, [0, 1, 2, 2, 2])
     np.testing.assert_array_equal(model.predict(X), [-1, -1, 2, 2, 2])
+
+
+def test_the_index_and_its_reason():
+    X = np.random.default_rng(0).normal(size=(500, 2))
+    for given, words in (
+        ({}, ("grid", "points in an occupied cell")),
+        ({"metric": "manhattan"}, ("tree", "Euclidean distance in two columns")),
+        ({"count_neighbors": True}, ("tree", "all neighbours")),
+        ({"metric": "canberra"}, ("pairwise", "no kernel")),
+    ):
+        model = DBSCAN(eps=0.3, **given).fit(X)
+        assert model.index_ == words[0]
+        assert words[1] in model.index_reason_

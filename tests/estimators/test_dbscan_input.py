@@ -120,6 +120,14 @@ def test_memory_is_asked_for_before(monkeypatch):
     DBSCAN().fit(X)
 
 
+def test_memory_counts_the_copy_of_given_distances():
+    D = np.zeros((300, 300))
+    model = DBSCAN(metric="precomputed", memory_budget=500_000)
+    with pytest.raises(MemoryError, match=r"about 738 kB .* Give a sparse graph of the distances"):
+        model.fit(D)
+    model.fit(sparse.csr_array(np.eye(300)))
+
+
 def test_sizes_as_people_say_them():
     sizes = [budget.size(n) for n in (12, 4_300, 1e6, 12.34e9, 4e15)]
     assert sizes == ["12 bytes", "4.3 kB", "1 MB", "12.3 GB", "4e+06 GB"]

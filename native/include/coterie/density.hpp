@@ -24,6 +24,7 @@ class DensityIndex {
 public:
     virtual ~DensityIndex() = default;
     virtual const char* name() const = 0;
+    std::string why; // this index and no other
 
     // Step 1. core: out (n,) 1 for core rows, else 0.
     virtual void count(Team& team, const CoreRule& rule, uint8_t* core) = 0;
@@ -43,9 +44,13 @@ std::unique_ptr<DensityIndex> tree_density(Team& team, const Space& space, bool 
 void tree_reach(Team& team, const Space& cores, const int64_t* core_labels, const Space& queries,
                 int64_t* out);
 
-// The index by name; "auto" chooses by the shape of the data.
-std::unique_ptr<DensityIndex> density_index(Team& team, const Space& space,
-                                            const std::string& name);
+// Cells whose points are all nearby each other. Null, and the reason, where they do not suit.
+std::unique_ptr<DensityIndex> grid_density(Team& team, const Space& space, std::string& why_not);
+
+// The index by name; "auto" chooses by the data and by what will be asked: `every` if all
+// neighbours of every point are to be found, as for weights. A grid that is impossible is a tree.
+std::unique_ptr<DensityIndex> density_index(Team& team, const Space& space, const std::string& name,
+                                            bool every = false);
 
 // For each query the lowest-numbered cluster with a core row nearby, or -1. So a core row gets its
 // own cluster, a border row the one it joined, and noise stays noise.

@@ -12,6 +12,7 @@ namespace coterie {
 
 enum class Norm : uint8_t;             // nearby.hpp
 template <class T> struct TreeKernels; // tree_kernels.hpp
+struct GridKernels;                    // grid_kernels.hpp
 struct ReachKernels;                   // reach_kernels.hpp
 
 // Where vectors hold rows: few columns, or few means and not too many columns.
@@ -138,6 +139,7 @@ struct Kernels {
     TreeKernels<float> (*float_tree)(Norm, int width);
     TreeKernels<double> (*double_tree)(Norm, int width);
     ReachKernels (*reach_tree)(Norm, int width);
+    GridKernels (*grid)();
 };
 
 // The level in use, and the choice among those this machine can run.

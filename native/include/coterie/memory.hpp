@@ -4,9 +4,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <new>
 
 namespace coterie {
+
+// At least this many bytes, to be given back by std::free. Large pieces ask the system for large
+// pages: to touch memory for the first time costs as much as a pass over it otherwise.
+void* aligned_memory(size_t bytes);
 
 template <class T> class Buffer {
 public:
@@ -18,10 +21,7 @@ public:
             size_ = count;
             return;
         }
-        void* memory = std::aligned_alloc(64, (count * sizeof(T) + 64 + 63) / 64 * 64);
-        if (!memory)
-            throw std::bad_alloc();
-        data_.reset(static_cast<T*>(memory));
+        data_.reset(static_cast<T*>(aligned_memory(count * sizeof(T) + 64)));
         size_ = capacity_ = count;
     }
     void zero() { std::memset(static_cast<void*>(data_.get()), 0, size_ * sizeof(T)); }

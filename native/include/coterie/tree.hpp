@@ -63,7 +63,6 @@ public:
     Radii<T> radii() const { return radii_; }
 
 private:
-    struct Router;
     struct Bottom;
     void split(Bottom& bottom, int32_t node, int32_t begin, int32_t end, int32_t leaf,
                int32_t leaves);

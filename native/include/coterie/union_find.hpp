@@ -70,4 +70,12 @@ private:
     uint32_t* parents_ = nullptr; // (n,)
 };
 
+// Makes *place the smaller of what it is and `value`, whoever else does the same.
+inline __attribute__((always_inline)) void lower(int32_t* place, int32_t value) {
+    int32_t seen = __atomic_load_n(place, __ATOMIC_RELAXED);
+    while (value < seen && !__atomic_compare_exchange_n(place, &seen, value, true, __ATOMIC_RELAXED,
+                                                        __ATOMIC_RELAXED)) {
+    }
+}
+
 } // namespace coterie

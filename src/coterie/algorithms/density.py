@@ -29,6 +29,7 @@ class DensityRun:
     n_clusters: int
     counts: Labels | None  # (n,) points nearby each point, itself included; on request
     index: str  # what answered "who is nearby?"
+    why: str  # this index and no other
     seconds: dict[str, float]  # of the steps: index, count, connect, label
 
     @property
@@ -41,7 +42,7 @@ class DensityRun:
         return (
             f"{self.n_clusters} clusters, {int(self.core.sum())} core points, {noise} of "
             f"{len(self.labels)} points are noise, in {sum(self.seconds.values()):.3g} s "
-            f"(index: {self.index})"
+            f"(index: {self.index}, {self.why})"
         )
 
 
@@ -62,7 +63,7 @@ def density(
     the number of threads or the instruction set. step : is told the name of each step that ended.
     """
     clock = Clock(step)
-    near = Neighbourhoods(block, measure, index)
+    near = Neighbourhoods(block, measure, index, counts or block.weights is not None)
     clock.lap("index")
     # 1. Count the points nearby each point; find the core points.
     core, found = near.count(min_samples, counts)
@@ -73,7 +74,7 @@ def density(
     # 3. Number the clusters, and give border points to them.
     labels, n_clusters = near.label()
     clock.lap("label")
-    return DensityRun(labels, core, n_clusters, found, near.index, clock.seconds)
+    return DensityRun(labels, core, n_clusters, found, near.index, near.why, clock.seconds)
 
 
 class Clock:

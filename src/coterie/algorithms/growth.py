@@ -1,4 +1,4 @@
-"""DBSCAN from neighbournearby that somebody supplies: count -> core -> grow.
+"""DBSCAN from neighbourhoods that somebody supplies: count -> core -> grow.
 
 For distances that have no native kernel, and for distances given as a matrix or a graph. Clusters
 grow from their smallest core point, wave after wave, so every core point's neighbourhood is asked
@@ -55,7 +55,7 @@ class Nearby(Protocol):
         ...
 
     def lists(self, rows: Rows) -> Lists:
-        """The neighbournearby of these points."""
+        """The neighbourhoods of these points."""
         ...
 
 
@@ -80,7 +80,7 @@ def grow(
 ) -> Growth:
     """Clusters of all points.
 
-    room : bytes in which neighbournearby may be kept, so as not to work them out twice.
+    room : bytes in which neighbourhoods may be kept, so as not to work them out twice.
     step : is told the name of each step that ended.
     """
     memory = Memory(nearby, room)
@@ -130,7 +130,7 @@ def portions(rows: Rows, size: int) -> Iterator[Rows]:
 
 
 class Memory:
-    """Nearby are worked out once and kept, as long as there is room; or worked out again.
+    """Neighbourhoods are worked out once and kept, as long as there is room; or worked out again.
 
     room : bytes for what is kept.
     """
@@ -141,7 +141,7 @@ class Memory:
         self.kept: list[Lists] = []  # of `at_once` rows each, from the first row on
 
     def learn(self) -> Iterator[tuple[Rows, Lists]]:
-        """All neighbournearby, in order, for the first time."""
+        """All neighbourhoods, in order, for the first time."""
         small = np.int32 if self.nearby.n < 2**31 else np.int64
         for rows in portions(np.arange(self.nearby.n), self.nearby.at_once):
             lists = self.nearby.lists(rows)
@@ -153,7 +153,7 @@ class Memory:
                 self.kept.append(Lists(lists.columns.astype(small, copy=False), lists.ends))
 
     def recall(self, rows: Rows) -> NDArray[np.integer]:
-        """The neighbournearby of these rows, one after the other."""
+        """The neighbourhoods of these rows, one after the other."""
         if self.room < 0:
             return self.nearby.lists(rows).columns
         parts = []

@@ -103,7 +103,9 @@ class DBSCAN(
         clusters begin with their first core point in the first wave, and grow by one step of at
         most `eps` per wave.
     index_ : str
-        Who told which points are nearby.
+        Who told which points are nearby: "grid", "tree", "brute", ...
+    index_reason_ : str
+        Why that one.
     n_features_in_ : int
         Columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -295,8 +297,9 @@ class DBSCAN(
         if ways.goes_native(X, metric, allowed):
             refuse_beyond(allowed, ways.native_bytes(X), self.memory_budget, REMEDY)
             return ways.find_native(X, metric, ask)
-        nearby, name = ways.supplied(X, metric, ask.eps)
-        return ways.find_grown(nearby, name, allowed / 4, ask)
+        if metric.name == "precomputed":  # components_ can be as large as the matrix
+            refuse_beyond(allowed, ways.copied_bytes(X), self.memory_budget, REMEDY_GIVEN)
+        return ways.find_grown(ways.supplied(X, metric, ask.eps), allowed / 4, ask)
 
     def _adopt(self, X: Any, metric: Metric, found: ways.Found) -> None:
         cores = np.flatnonzero(found.core)
@@ -306,7 +309,7 @@ class DBSCAN(
         self.components_ = X[cores] if sparse.issparse(X) else X.take(cores, axis=0)
         self.kind_ = (found.labels >= 0).astype(np.uint8) + found.core
         self.n_clusters_ = found.n_clusters
-        self.index_ = found.index
+        self.index_, self.index_reason_ = found.index, found.why
         self._metric_params = metric.parameters
         for name in ("n_neighbors_", "trace_"):
             self.__dict__.pop(name, None)
@@ -330,6 +333,7 @@ class DBSCAN(
 
 
 REMEDY = "Give float32 rows, fewer rows, fewer columns, or a larger memory_budget."
+REMEDY_GIVEN = "Give a sparse graph of the distances up to eps, or a larger memory_budget."
 
 
 def dbscan(

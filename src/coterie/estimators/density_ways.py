@@ -45,6 +45,7 @@ class Found:
     n_clusters: int
     counts: Labels | None
     index: str
+    why: str  # this index
     depths: NDArray[np.intp] | None
 
 
@@ -68,6 +69,12 @@ def native_bytes(X: Any) -> float:
     return float(n * (copies * d * X.dtype.itemsize + PER_ROW))
 
 
+def copied_bytes(X: Any) -> float:
+    """A copy of all rows, which is what components_ may be, and some numbers a row."""
+    stored = X.nnz * (X.dtype.itemsize + X.indices.itemsize) if sparse.issparse(X) else X.nbytes
+    return float(stored + X.shape[0] * PER_ROW)
+
+
 def goes_native(X: Any, metric: Metric, allowed: float) -> bool:
     """Sparse rows go as dense ones if that takes little of the room, or if it is the only way."""
     if not metric.native or not sparse.issparse(X):
@@ -81,26 +88,29 @@ def find_native(X: Any, metric: Metric, ask: Question) -> Found:
     measure = metric.measure(ask.eps)
     run = density(block, measure, ask.min_samples, counts=ask.counts, step=ask.step)
     depths = depths_of(X, run, measure, ask.n_threads) if ask.trace else None
-    return Found(run.labels, run.core, run.n_clusters, run.counts, run.index, depths)
+    return Found(run.labels, run.core, run.n_clusters, run.counts, run.index, run.why, depths)
 
 
-def find_grown(nearby: Nearby, name: str, room: float, ask: Question) -> Found:
+def find_grown(by: tuple[Nearby, str, str], room: float, ask: Question) -> Found:
+    nearby, name, why = by
     run = grow(nearby, ask.min_samples, ask.weights, room=room, step=ask.step)
     depths = run.depths if ask.trace else None
-    return Found(run.labels, run.core, run.n_clusters, run.counts, name, depths)
+    return Found(run.labels, run.core, run.n_clusters, run.counts, name, why, depths)
 
 
-def supplied(X: Any, metric: Metric, eps: float) -> tuple[Nearby, str]:
-    """Neighbourhoods of rows that no kernel takes, and a name for the way."""
+def supplied(X: Any, metric: Metric, eps: float) -> tuple[Nearby, str, str]:
+    """Neighbourhoods of rows that no kernel takes, a name for the way, and why it is taken."""
     if metric.name == "precomputed":
         if sparse.issparse(X):
-            return Graph.within(X, eps), "graph"
-        return by_matrix(X, eps), "matrix"
+            return Graph.within(X, eps), "graph", "the distances are given"
+        return by_matrix(X, eps), "matrix", "the distances are given"
     if sparse.issparse(X):
         rows = comparable(X, metric)
         near = sparse_pairs(rows, eps, metric.name)
-        return Compared(X.shape[0], lambda some: near(rows[some])), "sparse"
-    return by_function(X, eps, metric.name, metric.parameters), "pairwise"
+        some_rows = Compared(X.shape[0], lambda some: near(rows[some]))
+        return some_rows, "sparse", "dense rows would take too much memory"
+    by = by_function(X, eps, metric.name, metric.parameters)
+    return by, "pairwise", "the metric has no kernel of ours"
 
 
 def comparable(X: Any, metric: Metric) -> Any:

@@ -12,7 +12,7 @@ from coterie.kernels.block import Block
 
 Labels = NDArray[np.int64]
 METRICS = ("euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "haversine")
-INDEXES = ("auto", "tree", "tree64", "brute")
+INDEXES = ("auto", "grid", "tree", "tree64", "brute")
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,26 @@ class Measure:
 
 
 class Neighbourhoods:
-    """The index over one block, and the three steps of DBSCAN on it."""
+    """The index over one block, and the three steps of DBSCAN on it.
 
-    def __init__(self, block: Block, measure: Measure, index: str = "auto") -> None:
-        self._work = _native.Density(block.rows, *measure.native, index)
+    every : whether all neighbours of every point will be counted or weighed, which decides the
+    index where it is free.
+    """
+
+    def __init__(
+        self, block: Block, measure: Measure, index: str = "auto", every: bool = False
+    ) -> None:
+        self._work = _native.Density(block.rows, *measure.native, index, every)
 
     @property
     def index(self) -> str:
         """The index in use: "tree", "grid", ..."""
         return self._work.index
+
+    @property
+    def why(self) -> str:
+        """Why this index and no other."""
+        return self._work.why
 
     def count(
         self, min_samples: float, counts: bool = False

@@ -1,0 +1,284 @@
+// clique_grid.cpp: sorting points into cells.
+#include "coterie/clique_grid.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+namespace coterie {
+namespace {
+
+constexpr double kShrink = 1e-5;     // of a cell's side: more than all rounding together
+constexpr int64_t kWidest = 1 << 16; // cells in a row or column: float32 tells places in a cell
+constexpr double kCellsPerPoint = 16, kFewCells = 1 << 16, kMostCells = 0x1p32; // empty ones too
+constexpr int64_t kSegments = 64, kShortest = 1024; // parts of the data, read independently
+constexpr int64_t kBandPoints = 8192, kMostBands = 2048;
+
+struct Placed {
+    uint32_t key; // row of cells * width + column
+    float x, y;
+    int32_t row;
+};
+
+// Where a point lies, in sides of a cell from the lower left corner.
+inline double place(double value, double low, double per_unit) { return (value - low) * per_unit; }
+
+template <class T> struct Placing {
+    const T* values;
+    GridFrame frame;
+    double middle[2] = {0.5 * frame.width, 0.5 * frame.height};
+
+    uint32_t key(int64_t i) const {
+        const double x = place(values[2 * i], frame.low[0], frame.per_unit);
+        const double y = place(values[2 * i + 1], frame.low[1], frame.per_unit);
+        return static_cast<uint32_t>(static_cast<int32_t>(y)) * frame.width +
+               static_cast<uint32_t>(static_cast<int32_t>(x));
+    }
+    Placed operator()(int64_t i) const {
+        const double x = place(values[2 * i], frame.low[0], frame.per_unit);
+        const double y = place(values[2 * i + 1], frame.low[1], frame.per_unit);
+        return {static_cast<uint32_t>(static_cast<int32_t>(y)) * frame.width +
+                    static_cast<uint32_t>(static_cast<int32_t>(x)),
+                static_cast<float>(x - middle[0]), static_cast<float>(y - middle[1]),
+                static_cast<int32_t>(i)};
+    }
+};
+
+struct Extent {
+    double low[2] = {std::numeric_limits<double>::infinity(),
+                     std::numeric_limits<double>::infinity()};
+    double high[2] = {-low[0], -low[1]};
+    double check = 0; // NaN if any value is no number
+
+    void add(const Extent& other) {
+        for (int l = 0; l < 2; ++l) {
+            low[l] = std::min(low[l], other.low[l]);
+            high[l] = std::max(high[l], other.high[l]);
+        }
+        check += other.check;
+    }
+};
+
+template <class T> Extent extent_of(Team& team, const T* values, int64_t n) {
+    Extent all;
+    std::mutex guard;
+    team.for_chunks(n, 1 << 16, [&](int, int64_t begin, int64_t end) {
+        Extent own;
+        for (int64_t i = begin; i < end; ++i)
+            for (int l = 0; l < 2; ++l) {
+                const double v = values[2 * i + l];
+                own.low[l] = v < own.low[l] ? v : own.low[l];
+                own.high[l] = v > own.high[l] ? v : own.high[l];
+                own.check += v * 0;
+            }
+        std::lock_guard<std::mutex> lock(guard);
+        all.add(own);
+    });
+    return all;
+}
+
+} // namespace
+
+int64_t some_cells(int64_t cells) { return std::clamp<int64_t>(cells / 64, 1, 256); }
+
+GridFrame GridFrame::around(Team& team, const Space& space) {
+    GridFrame frame;
+    const Rows& rows = space.rows();
+    if (space.measure().metric != Metric::euclidean || space.width() != 2) {
+        frame.why_not = "a grid is for Euclidean distance in two columns";
+        return frame;
+    }
+    const Extent extent = rows.kind == Kind::float64
+                              ? extent_of(team, static_cast<const double*>(rows.values), rows.n)
+                              : extent_of(team, static_cast<const float*>(rows.values), rows.n);
+    frame.per_unit = std::sqrt(2.0) * (1 + kShrink) / space.measure().eps;
+    double cells[2];
+    for (int l = 0; l < 2; ++l) {
+        frame.low[l] = extent.low[l];
+        cells[l] = std::floor(place(extent.high[l], extent.low[l], frame.per_unit)) + 1;
+    }
+    // Written so that a value that is no number is refused as well.
+    if (!(extent.check == 0) || !std::isfinite(frame.per_unit) || !(cells[0] <= kWidest) ||
+        !(cells[1] <= kWidest))
+        frame.why_not = "the data are too wide for cells of this eps";
+    else if (cells[0] * cells[1] >
+             std::min(kMostCells, kCellsPerPoint * static_cast<double>(rows.n) + kFewCells))
+        frame.why_not = "most cells of a grid would be empty";
+    else {
+        frame.width = static_cast<int32_t>(cells[0]);
+        frame.height = static_cast<int32_t>(cells[1]);
+    }
+    return frame;
+}
+
+CliqueGrid::CliqueGrid(Team& team, const Space& space, const GridFrame& frame)
+    : n_(space.n()), height_(frame.height) {
+    if (space.rows().kind == Kind::float64)
+        sort(team, static_cast<const double*>(space.rows().values), frame);
+    else
+        sort(team, static_cast<const float*>(space.rows().values), frame);
+    set_radii(space, frame);
+}
+
+// A counting sort in two steps: into bands of cells that fit into cache, then each band.
+template <class T> void CliqueGrid::sort(Team& team, const T* values, const GridFrame& frame) {
+    const Placing<T> placing{values, frame};
+    const int64_t total = static_cast<int64_t>(frame.width) * frame.height;
+    const int64_t wanted = std::clamp<int64_t>(n_ / kBandPoints, 1, kMostBands);
+    int shift = 0;
+    while ((total >> shift) >= 2 * wanted)
+        ++shift;
+    const int64_t bands = ((total - 1) >> shift) + 1;
+    const int64_t segment = std::max(kShortest, (n_ + kSegments - 1) / kSegments);
+    const int64_t segments = (n_ + segment - 1) / segment;
+
+    std::vector<int32_t> places(segments * bands, 0), begin(bands + 1);
+    team.for_chunks(segments, 1, [&](int, int64_t s, int64_t) {
+        int32_t* count = places.data() + s * bands;
+        for (int64_t i = s * segment; i < std::min(n_, (s + 1) * segment); ++i)
+            ++count[placing.key(i) >> shift];
+    });
+    int32_t position = 0;
+    for (int64_t b = 0; b < bands; ++b) {
+        begin[b] = position;
+        for (int64_t s = 0; s < segments; ++s)
+            position += std::exchange(places[s * bands + b], position);
+    }
+    begin[bands] = position;
+
+    Buffer<Placed> points(n_);
+    team.for_chunks(segments, 1, [&](int, int64_t s, int64_t) {
+        int32_t* to = places.data() + s * bands;
+        for (int64_t i = s * segment; i < std::min(n_, (s + 1) * segment); ++i) {
+            const Placed point = placing(i);
+            points[to[point.key >> shift]++] = point;
+        }
+    });
+
+    // Each band by cell. Points that have their slots leave room for what is known of the cells:
+    // key and, in place of a row, the first slot.
+    x_.resize(n_ + kBeyond);
+    y_.resize(n_ + kBeyond);
+    row_.resize(n_);
+    std::vector<int32_t> cells(bands + 1, 0);
+    std::vector<std::vector<int32_t>> tables(team.size());
+    team.for_chunks(bands, 1, [&](int thread, int64_t b, int64_t) {
+        if (begin[b] == begin[b + 1])
+            return;
+        std::vector<int32_t>& table = tables[thread];
+        table.assign(size_t{1} << shift, 0);
+        const auto base = static_cast<uint32_t>(b << shift);
+        for (int32_t i = begin[b]; i < begin[b + 1]; ++i)
+            ++table[points[i].key - base];
+        int32_t next = begin[b];
+        for (int32_t& entry : table)
+            next += std::exchange(entry, next);
+        for (int32_t i = begin[b]; i < begin[b + 1]; ++i) {
+            const Placed& point = points[i];
+            const int32_t slot = table[point.key - base]++;
+            x_[slot] = point.x;
+            y_[slot] = point.y;
+            row_[slot] = point.row;
+        }
+        int32_t cell = begin[b], start = begin[b];
+        for (uint32_t q = 0; q < table.size(); ++q)
+            if (table[q] > start) {
+                points[cell].key = base + q;
+                points[cell++].row = std::exchange(start, table[q]);
+            }
+        cells[b] = cell - begin[b];
+    });
+    for (int q = 0; q < kBeyond; ++q)
+        x_[n_ + q] = y_[n_ + q] = 0;
+
+    int32_t found = 0;
+    for (int64_t b = 0; b <= bands; ++b)
+        found += std::exchange(cells[b], found);
+    cells_ = found;
+    column_.resize(found + kBeyond);
+    std::fill_n(column_.data() + found, kBeyond, 0);
+    start_.resize(found + 1);
+    row_begin_.resize(height_ + 1);
+    start_[found] = static_cast<int32_t>(n_);
+    row_begin_[height_] = found;
+    team.for_chunks(bands, 1, [&](int, int64_t b, int64_t) {
+        const int64_t width = frame.width;
+        int64_t row = ((b << shift) + width - 1) / width; // the first that begins in this band
+        const int64_t row_end =
+            std::min<int64_t>(height_, (((b + 1) << shift) + width - 1) / width);
+        for (int32_t c = cells[b]; c < cells[b + 1]; ++c) {
+            const Placed& cell = points[begin[b] + c - cells[b]];
+            for (; row < row_end && row * width <= cell.key; ++row)
+                row_begin_[row] = c;
+            column_[c] = static_cast<int32_t>(cell.key % width);
+            start_[c] = cell.row;
+        }
+        for (; row < row_end; ++row)
+            row_begin_[row] = cells[b + 1];
+    });
+}
+
+// A coordinate is off by half a unit in the last place of the largest one, and by what placing it
+// in float64 rounds, which is less; differences, squares and their sum by a rounding each.
+void CliqueGrid::set_radii(const Space& space, const GridFrame& frame) {
+    const double u = 0x1p-24;
+    const double reach = 0.5 * std::max(frame.width, frame.height) + 1;
+    const double off = std::sqrt(2.0) * 2 * 1.01 * u * reach;
+    const auto [inner, outer] = space.bounds();
+    const double in = std::max(0.0, inner * frame.per_unit - off);
+    const double out = outer * frame.per_unit + off;
+    inner_ = std::nextafter(static_cast<float>(in * in * (1 - 16 * u)), 0.0f);
+    outer_ = std::nextafter(static_cast<float>(out * out * (1 + 16 * u)), 4.0f);
+}
+
+void CliqueGrid::marked_first(Team& team, const uint8_t* marks, int32_t* first) {
+    struct Kept {
+        float x, y;
+        int32_t row;
+    };
+    std::vector<std::vector<Kept>> rest(team.size());
+    team.for_chunks(cells_, some_cells(cells_), [&](int thread, int64_t c, int64_t end) {
+        for (; c < end; ++c) {
+            const int32_t begin = start_[c];
+            int32_t to = begin;
+            while (to < start_[c + 1] && marks[to])
+                ++to;
+            if (to < start_[c + 1]) {
+                rest[thread].clear();
+                for (int32_t i = to; i < start_[c + 1]; ++i)
+                    if (marks[i]) {
+                        x_[to] = x_[i];
+                        y_[to] = y_[i];
+                        row_[to++] = row_[i];
+                    } else {
+                        rest[thread].push_back({x_[i], y_[i], row_[i]});
+                    }
+            }
+            first[c] = to - begin;
+            if (to < start_[c + 1])
+                for (const Kept& point : rest[thread]) {
+                    x_[to] = point.x;
+                    y_[to] = point.y;
+                    row_[to++] = point.row;
+                }
+        }
+    });
+}
+
+GridView CliqueGrid::view() const {
+    return {n_,
+            height_,
+            cells_,
+            row_begin_.data(),
+            column_.data(),
+            start_.data(),
+            x_.data(),
+            y_.data(),
+            row_.data(),
+            inner_,
+            outer_};
+}
+
+} // namespace coterie
