@@ -8,6 +8,7 @@ namespace coterie {
 namespace {
 
 constexpr int64_t kChunkWork = 1 << 22; // products per chunk: about a tenth of a millisecond
+constexpr int kMostFloats = 64;         // of bounds by group: a group is a bit of a 64-bit word
 constexpr double kRefreshGrowth = 0.25; // a radius this much too large is measured again
 
 // clock + drift, rounded upward.
@@ -40,8 +41,7 @@ Lloyd::~Lloyd() = default;
 // Start over: labels stay, all that was concluded about them goes.
 void Lloyd::forget(const double* means, int k) {
     fresh_ = true;
-    by_group_ = false;
-    steps_ = retry_groups_ = 0;
+    steps_ = 0;
     const size_t d = rows_.d;
     if (k != k_) {
         std::fill(labels_, labels_ + rows_.n, -1);
@@ -66,9 +66,10 @@ void Lloyd::forget(const double* means, int k) {
     plan_groups(k);
     if (algorithm_ != Algorithm::brute)
         deadline_.resize(rows_.n);
-    if (groups_ > 0)
-        bounds_.resize(rows_.n * groups_);
-    group_drift_.assign(groups_ + 16, 0.f); // read in whole vectors
+    bounds_.resize(rows_.n * static_cast<size_t>(record_));
+    own_drift_.assign(k, 0.f);
+    group_drift_.assign(record_, -1e30f);
+    std::fill(group_drift_.begin(), group_drift_.begin() + groups_, 0.f);
     radius_.assign(local_ ? k : 0, 0.0);
     growth_.assign(local_ ? k : 0, 0.0);
     refresh_.assign(local_ ? k : 0, 0);
@@ -95,16 +96,23 @@ void Lloyd::forget(const double* means, int k) {
     }
 }
 
-// Bounds by group may take a quarter of what a row of float64 takes, and eight bounds always.
+// What a row keeps, bounds by group and its reach, may take a quarter of the row, and eight floats
+// always. One group per mean if that is affordable, else groups of whole panels.
 void Lloyd::plan_groups(int k) {
     const int panels = (k + kernels_->width - 1) / kernels_->width;
-    const int affordable = std::max(8, rows_.d / 2);
-    groups_ = 0;
-    panels_per_group_ = 1;
-    if (low_ || rows_.sparse() || algorithm_ == Algorithm::brute || panels <= 2)
+    const int per_row = rows_.kind == Kind::float64 ? rows_.d / 2 : rows_.d / 4;
+    groups_ = panels_per_group_ = record_ = 0;
+    if (low_ || rows_.sparse() || algorithm_ == Algorithm::brute || k == 1)
         return;
-    panels_per_group_ = (panels + affordable - 1) / affordable;
-    groups_ = (panels + panels_per_group_ - 1) / panels_per_group_;
+    if (k < per_row) {
+        groups_ = k;
+    } else if (panels > 2) {
+        const int most = std::clamp(rows_.d / 2 / 8 * 8, 8, kMostFloats) - 1;
+        panels_per_group_ = (panels + most - 1) / most;
+        groups_ = (panels + panels_per_group_ - 1) / panels_per_group_;
+    }
+    if (groups_ > 0)
+        record_ = groups_ / 8 * 8 + 8;
 }
 
 void Lloyd::advance_clocks(const double* means, int k) {
@@ -129,9 +137,11 @@ void Lloyd::advance_clocks(const double* means, int k) {
     }
     if (local_) // the clocks follow the neighbours, see look_around
         return;
-    for (int c = 0; c < k; ++c)
+    for (int c = 0; c < k; ++c) {
         clock_[c] = advance(clock_[c], drift_[c] + (c == farthest ? second : largest));
-    const int per_group = panels_per_group_ * kernels_->width;
+        own_drift_[c] = advance(own_drift_[c], drift_[c]);
+    }
+    const int per_group = std::max(1, panels_per_group_ * kernels_->width);
     for (int g = 0; g < groups_; ++g) {
         double most = 0.0;
         for (int p = g * per_group; p < std::min(k, (g + 1) * per_group); ++p)
@@ -238,8 +248,10 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
     model.expiry = expiry_.data();
     model.groups = groups_;
     model.panels_per_group = panels_per_group_;
+    model.record = record_;
     model.drift_of_group = group_drift_.data();
-    model.by_group = groups_ > 0 && by_group_ && !fresh_;
+    model.drift = own_drift_.data();
+    model.fresh = fresh_;
     if (fresh_ && !model.brute)
         std::fill(deadline_.data(), deadline_.data() + rows_.n, -HUGE_VALF);
 
@@ -289,29 +301,13 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
     ++steps_;
 
     StepCounts counts;
-    int64_t pairs = 0;
     for (const Thread& thread : threads_) {
         counts.moved += thread.worker.moved;
         counts.evaluated += thread.worker.evaluated;
         counts.settled += thread.worker.settled;
-        pairs += thread.worker.pairs;
     }
-    weigh_groups(counts.evaluated, pairs);
     collect(threads_, k);
     return counts;
-}
-
-// Bounds by group pay if they save more pairs than looking them up costs. When they did not,
-// they are tried again a few steps later: the means move less and less.
-void Lloyd::weigh_groups(int64_t evaluated, int64_t pairs) {
-    if (by_group_) {
-        by_group_ =
-            algorithm_ == Algorithm::bounds || 1.4 * pairs < static_cast<double>(evaluated) * k_;
-        if (!by_group_)
-            retry_groups_ = steps_ + 6;
-    } else {
-        by_group_ = steps_ >= retry_groups_;
-    }
 }
 
 void Lloyd::collect(std::vector<Thread>& threads, int k) {

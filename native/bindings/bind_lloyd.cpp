@@ -24,24 +24,22 @@ void bind_lloyd(nb::module_& m) {
             [](LloydWork* self, nb::object block, InOut<int32_t, 1> labels, Input<double, 1> low,
                Input<double, 1> high, std::optional<Input<int32_t, 1>> top, int levels,
                std::optional<int> mass_top, int mass_levels, const std::string& algorithm) {
-                new (self) LloydWork();
                 const Block& b = nb::cast<Block&>(block);
                 std::optional<Grid> grid, mass;
                 if (top)
                     grid = Grid(top->data(), b.rows.d, levels);
                 if (mass_top)
                     mass = Grid(&*mass_top, 1, mass_levels);
-                const auto choice = algorithm == "brute"    ? coterie::Algorithm::brute
-                                    : algorithm == "bounds" ? coterie::Algorithm::bounds
-                                                            : coterie::Algorithm::automatic;
-                self->lloyd =
-                    std::make_unique<coterie::Lloyd>(b.rows, ranges_of(low, high), labels.data(),
-                                                     std::move(grid), std::move(mass), choice);
-                self->block = block;
-                self->labels = nb::cast(labels);
-                self->levels = levels;
-                self->mass_levels = mass_top ? mass_levels : 1;
-                self->d = b.rows.d;
+                LloydWork work;
+                work.lloyd = std::make_unique<coterie::Lloyd>(
+                    b.rows, ranges_of(low, high), labels.data(), std::move(grid), std::move(mass),
+                    algorithm == "brute" ? coterie::Algorithm::brute : coterie::Algorithm::bounds);
+                work.block = block;
+                work.labels = nb::cast(labels);
+                work.levels = levels;
+                work.mass_levels = mass_top ? mass_levels : 1;
+                work.d = b.rows.d;
+                new (self) LloydWork(std::move(work)); // last: what throws before leaves nothing
             },
             "block"_a, "labels"_a.noconvert(), "low"_a, "high"_a, "top"_a.none(), "levels"_a,
             "mass_top"_a.none(), "mass_levels"_a, "algorithm"_a)

@@ -53,12 +53,13 @@ void bind_seeding(nb::module_& m) {
             "__init__",
             [](SeedingWork* self, nb::object block, Input<double, 1> low, Input<double, 1> high,
                std::optional<Input<int32_t, 1>> copies) {
-                new (self) SeedingWork();
-                self->seeding = std::make_unique<coterie::Seeding>(
+                SeedingWork work;
+                work.seeding = std::make_unique<coterie::Seeding>(
                     nb::cast<Block&>(block).rows, ranges_of(low, high),
                     copies ? copies->data() : nullptr);
-                self->block = block;
-                self->copies = copies ? nb::cast(*copies) : nb::none();
+                work.block = block;
+                work.copies = copies ? nb::cast(*copies) : nb::none();
+                new (self) SeedingWork(std::move(work)); // last: what throws before leaves nothing
             },
             "block"_a, "low"_a, "high"_a, "copies"_a.none())
         .def_prop_ro("coarse", [](const SeedingWork& w) { return w.seeding->coarse(); })

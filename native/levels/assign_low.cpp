@@ -278,7 +278,6 @@ void assign_near(const Rows& rows, const Model& model, const SumLayout& layout, 
                 int32_t name;
                 std::memcpy(&name, p + D + 2, 4);
                 best.meet(propose<D>(x, p), name);
-                ++worker.pairs;
             }
             const Outcome out = comparison.decide(best, live, rows, model, worker, index);
             const VF deadline = deadline_of(out, clocks);

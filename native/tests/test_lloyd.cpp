@@ -151,9 +151,7 @@ void test_lloyd() {
             const Kind kind = turn % 5 == 4   ? Kind::csr64
                               : turn % 2 == 0 ? Kind::float64
                                               : Kind::float32;
-            const Algorithm algorithm = turn % 7 == 0   ? Algorithm::brute
-                                        : turn % 7 == 1 ? Algorithm::bounds
-                                                        : Algorithm::automatic;
+            const Algorithm algorithm = turn % 7 == 0 ? Algorithm::brute : Algorithm::bounds;
             steps_agree_with_plain_loops(random, 1 + random.below(400), d, k, kind,
                                          random.below(3) == 0, algorithm, 1 + turn % 3);
         }

@@ -74,7 +74,8 @@ def wandering(case: Case, rng: np.random.Generator, count: int) -> Iterator[Floa
 @pytest.mark.parametrize("data", ["normal", "lattice", "blobs", "offset", "scales", "halves"])
 @pytest.mark.parametrize("simd", LEVELS)
 def test_any_sequence_of_means(form, data, simd):
-    for seed, (d, k) in enumerate([(1, 30), (2, 9), (3, 60), (8, 26), (9, 20), (10, 40), (17, 33)]):
+    shapes = [(1, 30), (2, 9), (3, 60), (8, 26), (9, 20), (10, 40), (17, 33), (80, 30)]
+    for seed, (d, k) in enumerate(shapes):
         rng = np.random.default_rng(1000 * seed + 17)
         case = make_case(rng, 311, d, k, data, form, means="near")
         with level(simd):
@@ -102,9 +103,13 @@ LONG = [
     (9, 40, "blobs"),
     (12, 90, "blobs"),
     (20, 50, "blobs"),
-    (70, 20, "blobs"),
     (10, 40, "clumps"),
     (13, 70, "clumps"),
+    (40, 150, "blobs"),
+    # Very many columns: a bound for every mean.
+    (66, 7, "blobs"),
+    (70, 20, "blobs"),
+    (90, 44, "blobs"),
 ]
 
 

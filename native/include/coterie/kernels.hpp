@@ -57,10 +57,14 @@ struct Model {
     const float* const* neighbours = nullptr; // (k,) lists of |c|^2, -2 c, distance, index;
     const int32_t* n_neighbours = nullptr;    // (k,) their lengths, or null: meet all means
 
-    // Groups of panels for many columns.
-    int groups = 0, panels_per_group = 0;
-    const float* drift_of_group = nullptr; // (groups,) cumulative
-    bool by_group = false;                 // use the groups' bounds in this step
+    // Bounds by group of means, for many columns: see assign_high.cpp. A group is a run of
+    // positions, some whole panels or a single mean.
+    int groups = 0;
+    int panels_per_group = 0;              // 0: every mean is a group
+    int record = 0;                        // floats kept per row, a multiple of 8
+    const float* drift_of_group = nullptr; // (record,) cumulative; -1e30 beyond the groups
+    const float* drift = nullptr;          // (k,) of the means, cumulative
+    bool fresh = true;                     // nothing is known of any row yet
     bool brute = false;                    // compare every row with every mean, keep no bounds
 };
 
@@ -68,7 +72,7 @@ struct Model {
 struct RowState {
     int32_t* labels = nullptr; // (n,) -1: not yet assigned
     float* deadline = nullptr; // (n,) or null
-    float* bounds = nullptr;   // (n, groups) or null
+    float* bounds = nullptr;   // (n, record) or null: bounds by group, and last the reach
 };
 
 // Where the exact sums of a step go.
@@ -83,7 +87,7 @@ struct Worker {
     int64_t* mass = nullptr;    // (k, mass levels)
     uint8_t* touched = nullptr; // (k,) clusters whose sums changed
     float* radius = nullptr;    // (k,) farthest row seen in each cluster
-    int64_t moved = 0, evaluated = 0, settled = 0, pairs = 0;
+    int64_t moved = 0, evaluated = 0, settled = 0;
     double* row = nullptr;   // (2, d padded) scratch, zero beyond d
     char* scratch = nullptr; // see Kernels::scratch_*
 };

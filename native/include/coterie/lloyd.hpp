@@ -11,7 +11,7 @@
 
 namespace coterie {
 
-enum class Algorithm : uint8_t { automatic, brute, bounds };
+enum class Algorithm : uint8_t { brute, bounds };
 
 struct StepCounts {
     int64_t moved = 0;     // rows whose label changed
@@ -40,7 +40,6 @@ private:
     void look_around(Team& team, const double* means, int k);
     void list_neighbours(int a, std::vector<std::pair<float, int32_t>>& near);
     void plan_groups(int k);
-    void weigh_groups(int64_t evaluated, int64_t pairs);
     void collect(std::vector<Thread>& threads, int k);
 
     Rows rows_;
@@ -59,7 +58,7 @@ private:
     Buffer<double> means_;      // (k, d) of the last step
     std::vector<double> drift_; // (k,) in frame units, rounded up
     Buffer<float> deadline_, bounds_;
-    std::vector<float> clock_, expiry_, group_drift_;
+    std::vector<float> clock_, expiry_, own_drift_, group_drift_;
     Buffer<int64_t> sums_, masses_;
     std::vector<Thread> threads_;
 
@@ -74,9 +73,7 @@ private:
 
     // Many columns, many means.
     std::vector<int32_t> order_;
-    int groups_ = 0, panels_per_group_ = 1;
-    bool by_group_ = false;
-    int retry_groups_ = 0; // the step after which they are tried again
+    int groups_ = 0, panels_per_group_ = 0, record_ = 0;
 };
 
 } // namespace coterie
