@@ -16,7 +16,7 @@ constexpr double kFarMean = 4096.0;
 } // namespace
 
 Mixture::Mixture(Covariance kind, int k, int d, const double* offsets, const double* means,
-                 const double* factors, const double* centres)
+                 const double* factors, const double* centres, const double* negligible)
     : kind_(kind), k_(k), d_(d), offsets_(offsets, offsets + k),
       means_(means, means + size_t(k) * d),
       centres_(centres ? centres : means, (centres ? centres : means) + size_t(k) * d) {
@@ -74,6 +74,33 @@ Mixture::Mixture(Covariance kind, int k, int d, const double* offsets, const dou
             std::copy(sum.begin(), sum.end(), shifts_.begin() + size_t(c) * d);
             direct_[c] = *std::max_element(reach.begin(), reach.end()) > kFarMean;
         }
+        limits_.assign(k, kNegligible);
+        if (negligible)
+            limits_.assign(negligible, negligible + k);
+        prepare_screen();
+    }
+}
+
+// y = U'z - shift in float32 is off by at most (d + 4) 2^-24 (|U|'|z| + |shift|) in any column, so
+// that the squares of all errors add up to less than twice that factor squared times
+// |U|^2 |z|^2 + |shift|^2; mixture_screen.cpp needs 2^9 times as much.
+void Mixture::prepare_screen() {
+    const size_t size = packed_factor(d_);
+    screen_factors_.resize(k_ * size);
+    screen_shifts_.assign(shifts_.begin(), shifts_.end());
+    screen_base_.resize(k_);
+    screen_slope_.resize(k_);
+    const double unit = (d_ + 4) * 0x1p-24, room = 1.01 * 0x1p10 * unit * unit;
+    for (int c = 0; c < k_; ++c) {
+        double length = 0.0, shift = 0.0;
+        for (size_t i = c * size; i < (c + 1) * size; ++i) {
+            screen_factors_[i] = static_cast<float>(factors_[i]);
+            length += factors_[i] * factors_[i];
+        }
+        for (int i = 0; i < d_; ++i)
+            shift += shifts_[size_t(c) * d_ + i] * shifts_[size_t(c) * d_ + i];
+        screen_base_[c] = static_cast<float>(offsets_[c] + room * shift);
+        screen_slope_[c] = static_cast<float>(room * length);
     }
 }
 
@@ -83,6 +110,11 @@ void Mixture::describe(MixtureTask& task) const {
     task.factors = factors_.data();
     task.shifts = shifts_.data();
     task.direct = direct_.data();
+    task.limits = limits_.data();
+    task.screen_factors = screen_factors_.data();
+    task.screen_shifts = screen_shifts_.data();
+    task.screen_base = screen_base_.data();
+    task.screen_slope = screen_slope_.data();
     task.whitener = whitener_.data();
     task.centres = centres_.data();
 }
@@ -142,7 +174,10 @@ private:
 
 } // namespace
 
-std::vector<Node> sweep(Team& team, const MixtureTask& task, int64_t first) {
+std::vector<Node> sweep(Team& team, const MixtureTask& given, int64_t first) {
+    MixtureTask task = given;
+    std::atomic<bool> crowded{false};
+    task.crowded = &crowded;
     const Kernels& level = kernels();
     const int64_t rows = mixture_chunk_rows(task.shape.d);
     const int64_t before = first / rows, chunks = (task.rows->n + rows - 1) / rows;

@@ -73,7 +73,8 @@ void bind_mixture(nb::module_& m) {
             "__init__",
             [](PreparedMixture* self, const std::string& kind, Input<double, 1> origin,
                Input<double, 1> scale, Input<double, 1> offsets, Input<double, 2> means,
-               Input<double, 1> factors, std::optional<Input<double, 2>> centres) {
+               Input<double, 1> factors, std::optional<Input<double, 2>> centres,
+               std::optional<Input<double, 1>> negligible) {
                 const size_t k = means.shape(0), d = means.shape(1);
                 const Covariance covariance = covariance_of(kind);
                 const size_t wanted = covariance == Covariance::full   ? k * d * d
@@ -82,7 +83,8 @@ void bind_mixture(nb::module_& m) {
                                                                        : k;
                 if (origin.shape(0) != d || scale.shape(0) != d || offsets.shape(0) != k ||
                     factors.shape(0) != wanted ||
-                    (centres && (centres->shape(0) != k || centres->shape(1) != d)))
+                    (centres && (centres->shape(0) != k || centres->shape(1) != d)) ||
+                    (negligible && negligible->shape(0) != k))
                     throw std::invalid_argument("mixture: shapes do not fit each other");
                 new (self) PreparedMixture();
                 self->kind = covariance;
@@ -94,10 +96,10 @@ void bind_mixture(nb::module_& m) {
                 std::copy(scale.data(), scale.data() + d, self->scale.begin());
                 self->mixture = std::make_unique<Mixture>(
                     covariance, self->k, self->d, offsets.data(), means.data(), factors.data(),
-                    centres ? centres->data() : nullptr);
+                    centres ? centres->data() : nullptr, negligible ? negligible->data() : nullptr);
             },
             "kind"_a, "origin"_a, "scale"_a, "offsets"_a, "means"_a, "factors"_a,
-            "centres"_a.none())
+            "centres"_a.none(), "negligible"_a.none() = nb::none())
         .def(
             "sweep",
             [](const PreparedMixture& self, const Block& block, int64_t first) {

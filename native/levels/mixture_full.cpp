@@ -1,14 +1,19 @@
 // mixture_full.cpp: full covariances of five and more columns, by register tiles.
 //
-// E step: rows times a triangular factor, eight rows by six columns at a time. M step: the rows
-// that matter to a component are gathered as sqrt(r) (z - m) and multiplied by themselves, in
-// blocks of 4 x 4.
-#include "mixture_leaf.hpp"
+// E step: rows times triangular factors; of components that stand apart only those that matter to
+// a row. M step: the rows that matter to a component are gathered as sqrt(r) (z - m) and multiplied
+// by themselves, in blocks of 4 x 4.
+#include <atomic>
+
+#include "mixture_screen.hpp"
+#include "mixture_tiles.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 namespace {
 
-constexpr int kPanel = 64; // rows gathered for one component, and rows that meet one tile
+constexpr int kPanel = 64;       // rows gathered for one component, and rows that meet one tile
+constexpr int kScreened = 24;    // columns from which it pays to leave densities out,
+constexpr double kCrowded = 0.4; // where no more than this part of them matters
 
 struct Scratch {
     int blocks;       // of four columns
@@ -19,6 +24,7 @@ struct Scratch {
     double* panel;    // (blocks, kPanel, 4)
     double* roots;    // (kPanel,)
     int32_t* places;  // (kPanel,)
+    double* rest;
 
     static size_t per_component(int d) {
         const size_t blocks = (d + 3) / 4;
@@ -27,7 +33,7 @@ struct Scratch {
     static size_t doubles(const MixtureTask& task) {
         const size_t padded = (task.shape.d + 3) / 4 * 4;
         return task.shape.k * per_component(task.shape.d) + (kLeafRows + 2 * kPanel) * padded +
-               2 * kPanel;
+               2 * kPanel + Screen::doubles(task);
     }
     Scratch(const Leaf& leaf) : blocks(leaf.padded / 4), component(per_component(leaf.d)) {
         sums = leaf.rest;
@@ -36,84 +42,19 @@ struct Scratch {
         panel = moved + kPanel * leaf.padded;
         roots = panel + kPanel * leaf.padded;
         places = reinterpret_cast<int32_t*>(roots + kPanel);
+        rest = roots + 2 * kPanel;
     }
 };
 
-// logs -= squares of Wide whitened columns, for eight rows. u: (start + Wide, Wide) of the factor.
-template <int Wide>
-COTERIE_INLINE void tile(const double* z, const double* u, int start, const double* shift,
-                         double* logs) {
-    VD y[Wide][kParts];
-#pragma GCC unroll 6
-    for (int j = 0; j < Wide; ++j)
-        for (int p = 0; p < kParts; ++p)
-            y[j][p] = every(-shift[j]);
-    for (int i = 0; i < start; ++i, z += 8, u += Wide) {
-        VD x[kParts];
-        for (int p = 0; p < kParts; ++p)
-            x[p] = load<VD>(z + p * kLanes);
-#pragma GCC unroll 6
-        for (int j = 0; j < Wide; ++j) {
-            const VD factor = every(u[j]);
-            for (int p = 0; p < kParts; ++p)
-                y[j][p] = fma(factor, x[p], y[j][p]);
+void densities(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch,
+               const Pause& pause) {
+    for (int g = 0; g < leaf.groups; g += kPanel / 8)
+        for (int c = 0; c < leaf.k; ++c) {
+            pause();
+            log_densities(task, c, leaf.group(g), 8 * leaf.padded,
+                          std::min(kPanel / 8, leaf.groups - g), scratch.moved,
+                          leaf.logs(g) + 8 * c, 8 * leaf.k);
         }
-    }
-#pragma GCC unroll 6
-    for (int i = 0; i < Wide; ++i, z += 8, u += Wide) {
-        VD x[kParts];
-        for (int p = 0; p < kParts; ++p)
-            x[p] = load<VD>(z + p * kLanes);
-#pragma GCC unroll 6
-        for (int j = i; j < Wide; ++j)
-            for (int p = 0; p < kParts; ++p)
-                y[j][p] = fma(every(u[j]), x[p], y[j][p]);
-    }
-    for (int p = 0; p < kParts; ++p) {
-        VD log = load<VD>(logs + p * kLanes);
-#pragma GCC unroll 6
-        for (int j = 0; j < Wide; ++j)
-            log = fma(-y[j][p], y[j][p], log);
-        store(logs + p * kLanes, log);
-    }
-}
-
-template <int Wide>
-void tiles(const double* z, int stride, int groups, const double* u, int start, const double* shift,
-           double* logs, int log_stride) {
-    for (int g = 0; g < groups; ++g)
-        tile<Wide>(z + g * stride, u, start, shift, logs + static_cast<size_t>(g) * log_stride);
-}
-
-// Log densities under component c of the groups from `from` on.
-void densities(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch, int c, int from,
-               int groups) {
-    const int d = leaf.d, stride = 8 * leaf.padded, log_stride = 8 * leaf.k;
-    double* logs = leaf.logs(from) + 8 * c;
-    const double* z = leaf.group(from);
-    static const double kNoShift[kTile] = {};
-    if (task.direct[c]) {
-        const double* mean = task.means + static_cast<size_t>(c) * d;
-        for (int g = 0; g < groups; ++g)
-            for (int i = 0; i < d; ++i)
-                for (int p = 0; p < kParts; ++p)
-                    store(scratch.moved + g * stride + 8 * i + p * kLanes,
-                          load<VD>(z + g * stride + 8 * i + p * kLanes) - every(mean[i]));
-        z = scratch.moved;
-    }
-    for (int g = 0; g < groups; ++g)
-        for (int p = 0; p < kParts; ++p)
-            store(logs + static_cast<size_t>(g) * log_stride + p * kLanes, every(task.offsets[c]));
-    const double* u = task.factors + static_cast<size_t>(c) * packed_factor(d);
-    for (int j = 0; j < d; j += kTile) {
-        const int wide = d - j < kTile ? d - j : kTile;
-        const double* shift =
-            task.direct[c] ? kNoShift : task.shifts + static_cast<size_t>(c) * d + j;
-        constexpr decltype(&tiles<1>) kTiles[] = {nullptr,  tiles<1>, tiles<2>, tiles<3>,
-                                                  tiles<4>, tiles<5>, tiles<6>};
-        kTiles[wide](z, stride, groups, u, j, shift, logs, log_stride);
-        u += static_cast<size_t>(j + wide) * wide;
-    }
 }
 
 // sums: (Count) blocks of one row of blocks, += products of `rows` gathered rows.
@@ -196,7 +137,7 @@ void maximise(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch,
         for (int p = 0; p < kParts; ++p) {
             const VD r = load<VD>(leaf.logs(g) + 8 * c + p * kLanes) *
                          load<VD>(leaf.share + 8 * g + p * kLanes);
-            const VL matters = (VL)(r > every(kNegligible));
+            const VL matters = (VL)(r > VD{});
             uint32_t left = bits(matters);
             if (!left)
                 continue;
@@ -247,24 +188,29 @@ void mixture_full(const MixtureTask& task, int64_t begin, int64_t end, double* m
                   const Pause& pause) {
     Leaf leaf(task, memory);
     const Scratch scratch(leaf);
+    const Screen screen(leaf, scratch.rest);
     leaf.rows = scratch.rows;
     const int k = leaf.k;
+    // Degrees that are shown to the caller are shown however small they are.
+    const double* limits = task.degrees ? nullptr : task.limits;
     std::memset(scratch.sums, 0, sizeof(double) * k * scratch.component);
     double likelihood = 0.0;
     for (int64_t at = begin; at < end; at += kLeafRows) {
         leaf.read(task, at, std::min<int64_t>(end, at + kLeafRows));
         if (task.computed()) {
-            for (int g = 0; g < leaf.groups; g += kPanel / 8)
-                for (int c = 0; c < k; ++c) {
-                    pause();
-                    densities(task, leaf, scratch, c, g, std::min(kPanel / 8, leaf.groups - g));
-                }
+            if (limits && leaf.d >= kScreened && k > 1 && !task.crowded->load()) {
+                const int64_t computed = screen.log_densities(task, leaf, pause);
+                if (computed > kCrowded * leaf.n * k)
+                    task.crowded->store(true); // the rest of this sweep
+            } else {
+                densities(task, leaf, scratch, pause);
+            }
             if (task.labels) {
                 leaf.choose_labels(task.labels + at);
                 continue;
             }
             for (int g = 0; g < leaf.groups; ++g)
-                leaf.exponentiate(g);
+                leaf.exponentiate_below_top(g, limits);
             likelihood += leaf.finish(task);
         } else {
             leaf.take_given(task);

@@ -13,7 +13,19 @@ namespace coterie::COTERIE_LEVEL {
 typedef float F4 __attribute__((vector_size(16)));
 constexpr int kTogether = kParts == 4 ? 1 : 4 / kParts; // components exponentiated together
 
-// Scratch of one thread, laid out by `Leaf::bytes`.
+// Four rows of four columns become four columns of eight rows, of which these are one half.
+COTERIE_INLINE void store_turned(D4 r0, D4 r1, D4 r2, D4 r3, double* out) {
+    const D4 a = __builtin_shufflevector(r0, r1, 0, 4, 2, 6);
+    const D4 b = __builtin_shufflevector(r0, r1, 1, 5, 3, 7);
+    const D4 c = __builtin_shufflevector(r2, r3, 0, 4, 2, 6);
+    const D4 e = __builtin_shufflevector(r2, r3, 1, 5, 3, 7);
+    store(out, __builtin_shufflevector(a, c, 0, 1, 4, 5));
+    store(out + 8, __builtin_shufflevector(b, e, 0, 1, 4, 5));
+    store(out + 16, __builtin_shufflevector(a, c, 2, 3, 6, 7));
+    store(out + 24, __builtin_shufflevector(b, e, 2, 3, 6, 7));
+}
+
+// Scratch of one thread, laid out by `Leaf::doubles`.
 struct Leaf {
     int k, d, padded; // padded: d rounded up to 4
     int n = 0;        // rows in this leaf
@@ -92,14 +104,7 @@ struct Leaf {
                 if (rows)
                     store(by_row, row[q]);
             }
-            const D4 a = __builtin_shufflevector(row[0], row[1], 0, 4, 2, 6);
-            const D4 b = __builtin_shufflevector(row[0], row[1], 1, 5, 3, 7);
-            const D4 c = __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6);
-            const D4 e = __builtin_shufflevector(row[2], row[3], 1, 5, 3, 7);
-            store(out, __builtin_shufflevector(a, c, 0, 1, 4, 5));
-            store(out + 8, __builtin_shufflevector(b, e, 0, 1, 4, 5));
-            store(out + 16, __builtin_shufflevector(a, c, 2, 3, 6, 7));
-            store(out + 24, __builtin_shufflevector(b, e, 2, 3, 6, 7));
+            store_turned(row[0], row[1], row[2], row[3], out);
         }
     }
 
@@ -150,27 +155,33 @@ struct Leaf {
         }
     }
 
-    // Log densities of a group become exponentials below the largest.
-    COTERIE_INLINE void exponentiate(int g, const VD* largest) {
+    // Log densities of a group become exponentials below the largest; zero where they are not
+    // above the limits (k,), if there are any.
+    COTERIE_INLINE void exponentiate(int g, const VD* largest, const double* limits = nullptr) {
         double* e = logs(g);
         const int count = k;
         VD sum[kParts] = {};
         int c = 0;
         for (; c + kTogether <= count; c += kTogether)
-            exponentiate_some<kTogether>(e + 8 * c, largest, sum);
+            exponentiate_some<kTogether>(e + 8 * c, largest, limits ? limits + c : nullptr, sum);
         for (; c < count; ++c)
-            exponentiate_some<1>(e + 8 * c, largest, sum);
+            exponentiate_some<1>(e + 8 * c, largest, limits ? limits + c : nullptr, sum);
         for (int p = 0; p < kParts; ++p) {
             store(top + 8 * g + p * kLanes, largest[p]);
             store(total + 8 * g + p * kLanes, sum[p]);
         }
     }
     template <int Count>
-    static COTERIE_INLINE void exponentiate_some(double* e, const VD* largest, VD* sum) {
+    static COTERIE_INLINE void exponentiate_some(double* e, const VD* largest, const double* limits,
+                                                 VD* sum) {
         VD x[Count * kParts];
 #pragma GCC unroll 8
         for (int i = 0; i < Count * kParts; ++i)
             x[i] = load<VD>(e + i * kLanes) - largest[i % kParts];
+        if (limits)
+#pragma GCC unroll 8
+            for (int i = 0; i < Count * kParts; ++i)
+                x[i] = x[i] > every(limits[i / kParts]) ? x[i] : every(-INFINITY);
         exp2_of<Count * kParts>(x);
 #pragma GCC unroll 8
         for (int i = 0; i < Count * kParts; ++i) {
@@ -178,7 +189,7 @@ struct Leaf {
             store(e + i * kLanes, x[i]);
         }
     }
-    COTERIE_INLINE void exponentiate(int g) {
+    COTERIE_INLINE void exponentiate_below_top(int g, const double* limits) {
         const double* e = logs(g);
         VD largest[kParts];
         for (int p = 0; p < kParts; ++p)
@@ -186,7 +197,7 @@ struct Leaf {
         for (int c = 1; c < k; ++c)
             for (int p = 0; p < kParts; ++p)
                 largest[p] = max(largest[p], load<VD>(e + 8 * c + p * kLanes));
-        exponentiate(g, largest);
+        exponentiate(g, largest, limits);
     }
 
     void choose_labels(int32_t* out) const;

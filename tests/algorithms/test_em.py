@@ -101,9 +101,10 @@ def test_units_do_not_matter(name: str, exponent: int) -> None:
     X, y = make_blobs(1000, 3, centers=3, random_state=1, cluster_std=1.5)
     plain = fitted(X, y, 3, name, max_iter=10, tol=0.0)
     scaled = fitted(np.ldexp(X, exponent), y, 3, name, max_iter=10, tol=0.0)
-    np.testing.assert_allclose(scaled.weights, plain.weights, rtol=1e-11)
-    back = np.ldexp(scaled.covariances, -2 * exponent)
-    np.testing.assert_allclose(back, plain.covariances, rtol=1e-11, atol=1e-11)
+    np.testing.assert_array_equal(scaled.weights, plain.weights)
+    np.testing.assert_array_equal(np.ldexp(scaled.means, -exponent), plain.means)
+    np.testing.assert_array_equal(np.ldexp(scaled.covariances, -2 * exponent), plain.covariances)
+    assert [h.decrease for h in scaled.history[1:]] == [h.decrease for h in plain.history[1:]]
 
 
 @pytest.mark.parametrize("name", NAMES)

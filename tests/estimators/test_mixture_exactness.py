@@ -76,8 +76,13 @@ def test_units_do_not_matter(family: str) -> None:
     common = {"covariance_type": family, "init_params": "principal"}
     plain = GaussianMixture(3, **common).fit(X)
     scaled = GaussianMixture(3, **common).fit(X * 2.0**-30)
-    np.testing.assert_allclose(plain.means_ * 2.0**-30, scaled.means_, rtol=1e-11)
-    np.testing.assert_allclose(plain.covariances_ * 2.0**-60, scaled.covariances_, rtol=1e-11)
+    np.testing.assert_array_equal(plain.means_ * 2.0**-30, scaled.means_)
+    np.testing.assert_array_equal(plain.covariances_ * 2.0**-60, scaled.covariances_)
+    np.testing.assert_array_equal(plain.predict_proba(X), scaled.predict_proba(X * 2.0**-30))
+    for unit in (1e-9, 1e9):  # no power of two: the data are rounded
+        other = GaussianMixture(3, **common).fit(X * unit)
+        np.testing.assert_allclose(plain.means_ * unit, other.means_, rtol=1e-12)
+        np.testing.assert_allclose(plain.covariances_ * unit**2, other.covariances_, rtol=1e-11)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -115,6 +115,64 @@ def test_many_columns(d: int) -> None:
     check(X, None, q, MemoryEngine(X, n_threads=2))
 
 
+def apart(k: int, d: int, distance: float, seed: int) -> tuple[Any, Densities]:
+    """Rows around means that stand apart, in order of the means: nearly all densities are
+    negligible."""
+    random = np.random.default_rng(seed)
+    q = model("full", k, d, seed)
+    means = random.normal(size=(k, d)) * distance
+    X = np.repeat(means, 40, axis=0) + random.normal(size=(40 * k, d))
+    return X, Densities("full", q.offsets, means, q.factors, negligible=np.full(k, -64.0))
+
+
+@given(
+    k=st.integers(2, 7),
+    d=st.integers(24, 40),
+    distance=st.sampled_from([0.1, 1.0, 3.0, 30.0, 1e4, 1e12, 1e30]),
+    level=st.sampled_from(_native.simd_levels()),
+    seed=st.integers(0, 2**20),
+)
+@settings(max_examples=150, deadline=None)
+def test_what_is_left_out_is_negligible(
+    k: int, d: int, distance: float, level: str, seed: int
+) -> None:
+    """Rows among many that stand apart have the same bits as rows that had all densities
+    computed: degrees, for which nothing is left out."""
+    X, q = apart(k, d, distance, seed)
+    frame = Frame.plain(d)
+    before = _native.simd_level()
+    assert _native.use_simd_level(level)
+    try:
+        engine = MemoryEngine(X)
+        degrees = engine.gather(mixture_steps.responsibilities, frame, q)
+        kept = np.where(degrees > 2.0**-64, degrees, 0.0)
+        found = engine.reduce(mixture_steps.sweep, frame, q).moments
+        np.testing.assert_allclose(found.mass, kept.sum(axis=0), rtol=1e-13, atol=1e-18)
+        labels = engine.gather(mixture_steps.labels, frame, q)
+        np.testing.assert_array_equal(labels, degrees.argmax(axis=1))
+        given = engine.reduce(mixture_steps.degree_moments, frame, "full", kept, q.means).moments
+        size = np.abs(given.second).max()
+        np.testing.assert_allclose(found.second, given.second, rtol=1e-12, atol=1e-15 * size)
+    finally:
+        _native.use_simd_level(before)
+
+
+def test_the_same_bits_whether_densities_are_left_out_or_not() -> None:
+    """Crowded rows first: the rest of the sweep computes all densities; the sums of blocks, swept
+    one by one, do not tell."""
+    size = mixture_steps.chunk_rows(30)
+    near, q = apart(5, 30, 0.01, 3)
+    far, q = apart(5, 30, 4.0, 3)
+    X = np.concatenate([np.resize(near, (size, 30)), np.resize(far, (3 * size, 30))])
+    frame = Frame.plain(30)
+    whole = MemoryEngine(X).reduce(mixture_steps.sweep, frame, q).moments
+    blocks = MemoryEngine(X, block_rows=size, align=size)
+    assert len(blocks.blocks) == 4
+    parts = blocks.reduce(mixture_steps.sweep, frame, q).moments
+    assert whole.log_likelihood == parts.log_likelihood
+    np.testing.assert_array_equal(whole.second, parts.second)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("d", [2, 3, 7, 70])
 def test_same_bits_for_threads_and_blocks(kind: Kind, d: int) -> None:

@@ -5,6 +5,7 @@
 // neither threads nor blocks show in the result.
 #pragma once
 
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -24,7 +25,7 @@ constexpr int kTile = 6;       // columns of a triangular factor that are multip
 constexpr int kSixteen = 16;   // numbers in a 4 x 4 block of a second moment
 // Half the squared distance, in the exponent of 2.
 constexpr double kHalf = 0.5 * 1.44269504088896340736;
-constexpr double kNegligible = 0x1p-100; // degrees of belonging below this are taken as zero
+constexpr double kNegligible = -100; // log2 of degrees that are taken as zero, if not told
 
 // Sizes of what a sweep adds up, one after the other: log-likelihood, mass, first and second
 // moments by component; of matrices the upper triangle, row by row.
@@ -60,13 +61,20 @@ struct MixtureTask {
     const double* scale = nullptr;  // the same; powers of two
     SumsShape shape{Covariance::full, 0, 0};
 
-    const double* offsets = nullptr;  // (k,) log of density at the mean and weight, base 2
-    const double* means = nullptr;    // (k, d) where distances are taken from; tied: whitened
-    const double* factors = nullptr;  // see Mixture
-    const double* shifts = nullptr;   // full: (k, d) what the factor makes of the mean
-    const uint8_t* direct = nullptr;  // full: (k,) subtract the mean before the factor
-    const double* whitener = nullptr; // tied: (d, d) upper, by column
-    const double* centres = nullptr;  // (k, d) of the moments
+    const double* offsets = nullptr; // (k,) log of density at the mean and weight, base 2
+    const double* means = nullptr;   // (k, d) where distances are taken from; tied: whitened
+    const double* factors = nullptr; // see Mixture
+    const double* shifts = nullptr;  // full: (k, d) what the factor makes of the mean
+    const uint8_t* direct = nullptr; // full: (k,) subtract the mean before the factor
+    const double* limits = nullptr;  // full: (k,) log2 of degrees that are taken as zero
+    // full: for bounds in float32, see mixture_screen.cpp
+    const float* screen_factors = nullptr; // as factors
+    const float* screen_shifts = nullptr;  // as shifts
+    const float* screen_base = nullptr;    // (k,) offset, and rounding that all rows have
+    const float* screen_slope = nullptr;   // (k,) rounding by the square of a row's length
+    std::atomic<bool>* crowded = nullptr;  // were bounds of little use in this sweep?
+    const double* whitener = nullptr;      // tied: (d, d) upper, by column
+    const double* centres = nullptr;       // (k, d) of the moments
 
     // Degrees of belonging that are given instead of computed; at most one of the two.
     const double* given_degrees = nullptr; // (n, k)
@@ -92,17 +100,22 @@ struct Pause {
 // A mixture prepared for the kernels.
 class Mixture {
 public:
-    // factors: precisions_cholesky in the shape of the kind; centres: (k, d) or null.
+    // factors: precisions_cholesky in the shape of the kind; centres: (k, d) or null; negligible:
+    // (k,) log2 of degrees that count as zero in sums of full covariances, or null.
     Mixture(Covariance kind, int k, int d, const double* offsets, const double* means,
-            const double* factors, const double* centres);
+            const double* factors, const double* centres, const double* negligible = nullptr);
     void describe(MixtureTask& task) const;
 
 private:
     Covariance kind_;
     int k_, d_;
-    std::vector<double> offsets_, means_, shifts_, centres_;
+    void prepare_screen();
+
+    std::vector<double> offsets_, means_, shifts_, centres_, limits_;
     Buffer<double> factors_, whitener_;
     std::vector<uint8_t> direct_;
+    Buffer<float> screen_factors_;
+    std::vector<float> screen_shifts_, screen_base_, screen_slope_;
 };
 
 // A node of the tree of chunks: the sum of chunks [index << level, (index + 1) << level).

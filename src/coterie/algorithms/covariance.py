@@ -93,10 +93,11 @@ class Family:
     def precisions(self, factors: Floats) -> Floats:
         return np.asarray(factors**2)
 
-    def densities(self, weights: Floats, means: Floats, factors: Floats, frame: Frame) -> Densities:
+    def densities(self, weights: Floats, means: Floats, factors: Floats) -> Densities:
+        """In the frame's units, log densities too."""
         k, d = means.shape
         with np.errstate(divide="ignore"):  # a component may have lost all its weight
-            offsets = np.log(weights) + self.log_peaks(factors, k, d) - frame.log_unit
+            offsets = np.log(weights) + self.log_peaks(factors, k, d)
         return Densities(self.kind, offsets, np.ascontiguousarray(means), factors)
 
     def to_frame(self, covariances: Floats, frame: Frame) -> Floats:
@@ -133,15 +134,16 @@ class Full(Family):
 
     def estimate(self, moments: Moments, shift: Floats, floor: Floor) -> Floats:
         assert moments.second is not None
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mass = moments.mass[:, None, None]
-            cross = (moments.first / moments.mass[:, None])[:, :, None] * shift[:, None, :]
-            C = moments.second / mass - (cross + cross.transpose(0, 2, 1))
-            C += shift[:, :, None] * shift[:, None, :]
-        for c, one in enumerate(C):
-            if np.isfinite(one).all():
-                C[c] = _floored(one, floor)
-        return np.asarray(C)
+        C = np.empty(moments.second.shape)
+        for c, delta in enumerate(shift):  # one by one: matrices of all are large in memory
+            with np.errstate(divide="ignore", invalid="ignore"):
+                cross = np.outer(moments.first[c] / moments.mass[c], delta)
+                np.divide(moments.second[c], moments.mass[c], out=C[c])
+                C[c] -= cross + cross.T
+                C[c] += np.outer(delta, delta)
+            if np.isfinite(C[c]).all():
+                C[c] = _floored(C[c], floor)
+        return C
 
     def factors(self, covariances: Floats) -> Floats:
         out = np.empty_like(covariances)
@@ -339,10 +341,10 @@ def _inverse_root(C: Floats) -> Floats | None:
     """Upper U with U U' = C^-1; None if C is not positive definite."""
     if not np.isfinite(C).all():
         return None
-    L, failed = lapack.dpotrf(C, lower=1, clean=1)
+    L, failed = lapack.dpotrf(C.T, lower=1, clean=1)  # symmetric; and in LAPACK's order
     if failed:
         return None
-    inverse, failed = lapack.dtrtri(L, lower=1)
+    inverse, failed = lapack.dtrtri(L, lower=1, overwrite_c=1)
     return None if failed else np.ascontiguousarray(inverse.T)
 
 

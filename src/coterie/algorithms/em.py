@@ -114,6 +114,7 @@ class Em:
         self.mixture = start.to_frame(family, survey.frame)
         self.factors = family.factors(self.mixture.covariances)
         self.fallback: tuple[Mixture, Floats] | None = None  # while a proposal is on trial
+        self.log_likelihood = float("nan")  # of the last round, by the frame's units
         self.history: list[MixtureIteration] = []
         self.frames: list[Mixture] = []
         self.notes: dict[str, None] = {}
@@ -122,7 +123,13 @@ class Em:
 
     def densities(self) -> Densities:
         m = self.mixture
-        return self.family.densities(m.weights, m.means, self.factors, self.survey.frame)
+        # Degrees count for nothing below 2^-64 of a row, or of a component that has less than one.
+        with np.errstate(divide="ignore"):
+            size = np.log2(m.weights * self.survey.extent.n_rows)
+        return replace(
+            self.family.densities(m.weights, m.means, self.factors),
+            negligible=np.minimum(size, 0.0) - 64.0,
+        )
 
     def expectation(self, densities: Densities | None = None) -> Moments:
         self.sweeps += 1
@@ -130,12 +137,16 @@ class Em:
             self.sweep, self.survey.frame, densities or self.densities()
         ).moments
 
+    def error(self, moments: Moments) -> float:
+        """Soft clustering error, in the data's units: a constant apart from the frame's."""
+        return self.survey.mass * self.survey.frame.log_unit - moments.log_likelihood
+
     def overshot(self, moments: Moments) -> bool:
         """A proposal that is less likely than what came before it is taken back."""
         if self.fallback is None:
             return False
         plain, self.fallback = self.fallback, None
-        if moments.log_likelihood >= -self.history[-1].error:
+        if moments.log_likelihood >= self.log_likelihood:
             return False
         self.mixture, self.factors = plain
         return True
@@ -169,6 +180,11 @@ class Em:
         old, family, fixed = self.mixture, self.family, self.rules.fixed
         base = old.means if centres is None else centres
         weights = old.weights
+        for c in np.flatnonzero(~(moments.mass > 0)):
+            self.notes[
+                f"component {c} has lost all its points and keeps its place with weight 0: use "
+                "fewer components or another start"
+            ] = None
         if "weights" not in fixed:
             weights = moments.mass / moments.mass.sum()
         means = self._means(moments, centres)
@@ -188,11 +204,6 @@ class Em:
         empty = ~(moments.mass > 0)
         if not empty.any() or isinstance(self.family, Tied):
             return covariances
-        for c in np.flatnonzero(empty):
-            self.notes[
-                f"component {c} has lost all its points and keeps its place with weight 0: use "
-                "fewer components or another start"
-            ] = None
         where = empty.reshape(-1, *[1] * (covariances.ndim - 1))
         return np.where(where, self.mixture.covariances, covariances)
 
@@ -214,8 +225,9 @@ class Em:
         return bool(reach.max() > FAR)
 
     def record(self, moments: Moments, after: tuple[Mixture, Floats]) -> None:
-        now, error = time.perf_counter(), -moments.log_likelihood
-        decrease = self.history[-1].error - error if self.history else float("nan")
+        now, error = time.perf_counter(), self.error(moments)
+        decrease = moments.log_likelihood - self.log_likelihood
+        self.log_likelihood = moments.log_likelihood
         moved = np.ldexp(np.abs(after[0].means - self.mixture.means), self.survey.frame.exponent)
         self.history.append(
             MixtureIteration(error, decrease, float(moved.max()), now - self._clock, self.sweeps)
@@ -258,14 +270,14 @@ class Em:
         if self.fallback is not None:
             self.mixture, self.factors = self.fallback
         n_iter, last = len(self.history), self.in_data_units()
-        log_likelihood = self.expectation().log_likelihood
+        error = self.error(self.expectation())
         return MixtureRun(
             weights=last.weights,
             means=last.means,
             covariances=last.covariances,
             precisions_cholesky=self.family.factors_from_frame(self.factors, self.survey.frame),
-            soft_clustering_error=-log_likelihood,
-            log_likelihood=log_likelihood / self.survey.mass,
+            soft_clustering_error=error,
+            log_likelihood=-error / self.survey.mass,
             n_iter=n_iter,
             converged="tol=" in stopped,
             stopped=stopped,

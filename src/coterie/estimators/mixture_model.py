@@ -243,7 +243,7 @@ class MixtureModel(
         frame = getattr(self, "_frame", None) or own_frame(family, self.means_, covariances)
         mixture = Mixture(self.weights_, self.means_, covariances).to_frame(family, frame)
         factors = family.factors(mixture.covariances)
-        return frame, family.densities(mixture.weights, mixture.means, factors, frame)
+        return frame, family.densities(mixture.weights, mixture.means, factors)
 
     def _ask(self, question: str, X: Any) -> Any:
         check_is_fitted(self)

@@ -122,6 +122,32 @@ class Seeding:
     def smallest_hashes(self, salt: int, count: int) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64], NDArray[numpy.float64]]:
         """(salted hashes, ones, values) of the smallest, in order."""
 
+def mixture_chunk_rows(d: int) -> int:
+    """Rows that are summed before the tree of chunks begins."""
+
+class Mixture:
+    """A Gaussian mixture, prepared for sweeps."""
+
+    def __init__(self, kind: str, origin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, negligible: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+
+    def sweep(self, block: Block, first: int) -> list[tuple[int, int, NDArray[numpy.float64]]]:
+        """Nodes (level, index, sums) of the tree of chunks."""
+
+    def sums_of_labels(self, block: Block, first: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> list[tuple[int, int, NDArray[numpy.float64]]]:
+        """The same for degrees in {0, 1}."""
+
+    def sums_of_degrees(self, block: Block, first: int, degrees: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> list[tuple[int, int, NDArray[numpy.float64]]]:
+        """The same for given degrees of belonging."""
+
+    def scores(self, block: Block) -> NDArray[numpy.float64]:
+        """(n,) log-likelihood of each row."""
+
+    def degrees(self, block: Block) -> NDArray[numpy.float64]:
+        """(n, k) degrees of belonging."""
+
+    def labels(self, block: Block) -> NDArray[numpy.int32]:
+        """(n,) the component of the largest degree, the lowest among equals."""
+
 class Density:
     """DBSCAN of one block: count, connect, label."""
 
@@ -163,28 +189,3 @@ def cut(team: Team, core: Annotated[NDArray[numpy.float64], dict(shape=(None,), 
     """
     (labels, number of clusters) where distances of at most `reach` are nearby.
     """
-def mixture_chunk_rows(d: int) -> int:
-    """Rows that are summed before the tree of chunks begins."""
-
-class Mixture:
-    """A Gaussian mixture, prepared for sweeps."""
-
-    def __init__(self, kind: str, origin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None) -> None: ...
-
-    def sweep(self, block: Block, first: int) -> list[tuple[int, int, NDArray[numpy.float64]]]:
-        """Nodes (level, index, sums) of the tree of chunks."""
-
-    def sums_of_labels(self, block: Block, first: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> list[tuple[int, int, NDArray[numpy.float64]]]:
-        """The same for degrees in {0, 1}."""
-
-    def sums_of_degrees(self, block: Block, first: int, degrees: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> list[tuple[int, int, NDArray[numpy.float64]]]:
-        """The same for given degrees of belonging."""
-
-    def scores(self, block: Block) -> NDArray[numpy.float64]:
-        """(n,) log-likelihood of each row."""
-
-    def degrees(self, block: Block) -> NDArray[numpy.float64]:
-        """(n, k) degrees of belonging."""
-
-    def labels(self, block: Block) -> NDArray[numpy.int32]:
-        """(n,) the component of the largest degree, the lowest among equals."""

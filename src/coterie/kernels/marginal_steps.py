@@ -141,7 +141,7 @@ class Marginals:
         self.factors = factors  # (k, d, d) upper, or (k, d)
         self.whole = factors.ndim == 3
         diagonals = np.diagonal(factors, axis1=1, axis2=2) if self.whole else factors
-        peaks = np.log(diagonals).sum(axis=1) - 0.5 * d * LOG_2_PI - frame.log_unit
+        peaks = np.log(diagonals).sum(axis=1) - 0.5 * d * LOG_2_PI
         self.log_weights = densities.offsets - peaks
         if self.whole:
             roots = np.linalg.inv(_turned(factors))  # lower L with L L' = C
@@ -158,7 +158,7 @@ class Marginals:
             diagonals = np.diagonal(factors, axis1=1, axis2=2)
         else:
             factors = diagonals = self.factors[:, seen]
-        peaks = np.log(diagonals).sum(axis=1) - 0.5 * len(seen) * LOG_2_PI - frame.log_unit
+        peaks = np.log(diagonals).sum(axis=1) - 0.5 * len(seen) * LOG_2_PI
         return frame, Densities(
             "full" if self.whole else "diag",
             self.log_weights + peaks,
@@ -166,6 +166,9 @@ class Marginals:
             np.ascontiguousarray(factors),
             np.ascontiguousarray(self.centres[:, seen]),
         )
+
+    def _log_unit(self, columns: Columns) -> float:
+        return Frame(self.frame.origin[columns], self.frame.exponent[columns]).log_unit
 
     def answer(
         self, pattern: Pattern, step: Callable[[Block, Frame, Densities], Answer]
@@ -201,12 +204,14 @@ class Marginals:
         first[:, seen] = part.first
         shift = self.densities.means - self.centres
         mass = part.mass[:, np.newaxis]
+        # Densities are by the unit cube of the whole frame, whatever a row has of it.
+        log_likelihood = part.log_likelihood + float(part.mass.sum()) * self._log_unit(gone)
         if not self.whole:
             b = shift[:, gone]
             first[:, gone] = mass * b
             second[:, seen] = part.second
             second[:, gone] = mass * (b * b + self.covariances[:, gone])
-            return Moments(part.log_likelihood, part.mass, first, second)
+            return Moments(log_likelihood, part.mass, first, second)
         A, D = _regressions(self.covariances, seen, gone)
         b = shift[:, gone] - _times(A, shift[:, seen])
         Af = _times(A, part.first)
@@ -218,7 +223,7 @@ class Marginals:
         second[:, g, seen] = cross
         second[:, s, gone] = _turned(cross)
         second[:, g, gone] = within
-        return Moments(part.log_likelihood, part.mass, first, second)
+        return Moments(log_likelihood, part.mass, first, second)
 
 
 def _regressions(C: Floats, seen: Columns, gone: Columns) -> tuple[Floats, Floats]:

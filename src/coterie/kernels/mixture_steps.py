@@ -45,10 +45,11 @@ class Densities:
     """The components of a mixture, as the sweep reads them, in the frame's units."""
 
     kind: Kind
-    offsets: Floats  # (k,) log weight + log of the density's peak in the data's units
+    offsets: Floats  # (k,) log weight + log of the density's peak
     means: Floats  # (k, d)
     factors: Floats  # precisions_cholesky: (k, d, d) upper, (d, d) upper, (k, d) or (k,)
     centres: Floats | None = None  # (k, d) moments are taken about these; None: the means
+    negligible: Floats | None = None  # (k,) log2 of degrees that full covariances may take as zero
 
     @property
     def n_components(self) -> int:
@@ -57,7 +58,8 @@ class Densities:
 
 @dataclass(frozen=True)
 class Moments:
-    """Sums over all rows: log-likelihood, and by component r, r (z - c), r (z - c)(z - c)'.
+    """Sums over all rows: log-likelihood by the frame's units, and by component r, r (z - c),
+    r (z - c)(z - c)'.
 
     r = weight of the row times the degree to which it belongs; c = the component's centre.
     """
@@ -125,9 +127,9 @@ def sweep(block: Block, frame: Frame, densities: Densities) -> Sums:
 
 
 def score_samples(block: Block, frame: Frame, densities: Densities) -> Floats:
-    """(n,) log-likelihood of each row."""
+    """(n,) log-likelihood of each row, in the data's units."""
     found: Floats = _prepared(frame, densities).scores(block.rows)
-    return found
+    return found - frame.log_unit
 
 
 def responsibilities(block: Block, frame: Frame, densities: Densities) -> Floats:
@@ -173,6 +175,7 @@ def _prepared(frame: Frame, densities: Densities) -> _native.Mixture:
         densities.means,
         np.ravel(densities.factors),
         densities.centres,
+        densities.negligible,
     )
 
 

@@ -1,0 +1,36 @@
+// mixture_screen.hpp: full covariances where most components are far from most rows. Float32 says
+// which densities are negligible beside a row's largest, with room for all its rounding; only the
+// others are computed. What comes out is bit for bit what computing all of them gives.
+#pragma once
+
+#include "mixture_leaf.hpp"
+
+namespace coterie::COTERIE_LEVEL {
+
+// Scratch of one thread, laid out after `memory`.
+struct Screen {
+    float* rows;    // (groups, d, 2 W) the leaf in float32
+    float* squares; // (256,) of the row's length
+    float* uppers;  // (k, 256) no log density is above
+    int32_t* best;  // (256,) the component whose bound is highest
+    double* tops;   // (256,) its log density
+    int32_t* list;  // (256,) rows to be computed
+    double* picked; // (256, padded) the same, eight by eight
+    double* moved;  // (256, padded) less a mean
+    double* found;  // (256,) their log densities
+
+    static size_t doubles(const MixtureTask& task) {
+        const size_t padded = (task.shape.d + 3) / 4 * 4;
+        return kLeafRows * (padded / 2 + 2 * padded + task.shape.k / 2 + 6);
+    }
+    Screen(const Leaf& leaf, double* memory);
+
+    // Logs of the leaf; -inf where negligible. Returns how many were computed.
+    int64_t log_densities(const MixtureTask& task, const Leaf& leaf, const Pause& pause) const;
+
+private:
+    void bound(const MixtureTask& task, const Leaf& leaf, int c) const;
+    void compute(const MixtureTask& task, const Leaf& leaf, int c, int count) const;
+};
+
+} // namespace coterie::COTERIE_LEVEL
