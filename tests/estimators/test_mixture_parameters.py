@@ -68,6 +68,12 @@ def test_wrong_data_are_named() -> None:
         GaussianMixture(3, init_params="random_from_data").fit(np.repeat([[0.0], [1.0]], 4, axis=0))
 
 
+@pytest.mark.parametrize("size", [1e300, 1e-300])
+def test_spreads_whose_squares_do_not_fit_are_named(size: float) -> None:
+    with pytest.raises(ValueError, match=r"column \d of X has a spread near .*Divide that column"):
+        GaussianMixture(3, random_state=0).fit(groups() * size)
+
+
 @pytest.mark.parametrize(
     "init", ["kmeans", "k-means++", "random", "random_from_data", "principal", KMeans(n_init=3)]
 )
@@ -179,6 +185,8 @@ def test_says_when_it_did_not_converge() -> None:
         model = GaussianMixture(3, max_iter=2, tol=1e-9, random_state=0).fit(groups())
     assert not model.converged_
     assert model.stopped_ == "max_iter=2 reached"
+    with pytest.warns(ConvergenceWarning, match=r"in max_iter=1 iterations\. Increase"):
+        GaussianMixture(3, max_iter=1, random_state=0).fit(groups())
 
 
 def test_says_when_it_did() -> None:

@@ -79,11 +79,12 @@ def warn_of_mixture(
     for note in best.notes:
         warnings.warn(note, ConvergenceWarning, stacklevel=TO_THE_CALLER)
     if "max_iter=" in best.stopped and max_iter != 0:
-        last = best.history[-1]
+        decrease = best.history[-1].decrease
+        change = f"; the last one changed the soft clustering error by {decrease:.3g}"
         warnings.warn(
-            f"Best performing initialization did not converge in max_iter={max_iter} iterations; "
-            f"the last one changed the soft clustering error by {last.decrease:.3g}. Increase "
-            "max_iter or tol, use accelerate=True, or try another init_params.",
+            f"Best performing initialization did not converge in max_iter={max_iter} iterations"
+            f"{change if len(best.history) > 1 else ''}. Increase max_iter or tol, use "
+            "accelerate=True, or try another init_params.",
             ConvergenceWarning,
             stacklevel=TO_THE_CALLER,
         )

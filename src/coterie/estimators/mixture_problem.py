@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +18,7 @@ from coterie.estimators.validation import check_enough_rows, refuse_not_finite
 from coterie.kernels import marginal_steps, mixture_steps, steps
 from coterie.kernels.mixture_steps import Sums
 
+WIDEST = 505  # binary exponent of a spread whose square, a variance, is an ordinary float64
 REMEDY = ", or use missing='marginal' to cluster by the cells that are there"
 
 
@@ -90,7 +92,22 @@ def mixture_problem(
         fill, known = None, survey(engine, family)
     else:
         fill, known = _survey_of_cells(X, own, family, n_threads, names)
+    _check_spread(known, names)
     return MixtureProblem(X, fill, own, light, engine, known, n_threads)
+
+
+def _check_spread(known: MixtureSurvey, names: Any) -> None:
+    """Variances are parameters of the model, so they must fit a float64."""
+    exponent = known.frame.exponent
+    column = int(np.argmax(np.abs(exponent)))
+    if abs(exponent[column]) > WIDEST:
+        spread = math.ldexp(1.0, int(exponent[column]))
+        named = "" if names is None else f" ({names[column]!r})"
+        raise ValueError(
+            f"column {column}{named} of X has a spread near {spread:.0e}, whose square is beyond "
+            f"float64: expected between {math.ldexp(1.0, -WIDEST):.0e} and "
+            f"{math.ldexp(1.0, WIDEST):.0e}. Divide that column by {spread:.0e}."
+        )
 
 
 def _survey_of_cells(
