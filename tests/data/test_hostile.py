@@ -116,6 +116,10 @@ MAKERS: dict[str, tuple[Callable[[Path], bytes | Path], str]] = {
         lambda f: feather_bytes(pa.table({"x": ZEROS}), compression="zstd"),
         "max_expansion",
     ),
+    "batch.arrow": (  # all in one batch, which pyarrow unpacks whole
+        lambda f: feather_bytes(pa.table({"x": ZEROS}), compression="zstd", chunksize=len(ZEROS)),
+        "max_expansion",
+    ),
     "cut.npy": (lambda f: npy_bytes((500, 3), half(ROWS.tobytes())), "the declared shape"),
     "lying.npy": (lambda f: npy_bytes((2**40, 3), ROWS.tobytes()), "the declared shape"),
     "cut.npz": (lambda f: half(npz(f / "x", npy_bytes((500, 3), ROWS.tobytes())).read_bytes()),

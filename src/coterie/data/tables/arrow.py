@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from coterie.data.errors import DataError, required
 from coterie.data.limits import Limits
+from coterie.data.tables.arrow_sizes import unpacked_size
 from coterie.data.tables.filling import Part, as_numpy, block_rows, threads, write_parts
 from coterie.data.tables.opened import NUMBER, TRUTH, Loaded
 
@@ -137,6 +138,7 @@ class Feather(ArrowTable):
 
     def _open(self) -> Any:
         pa = required("pyarrow", "reading Arrow files", "tables")
+        self.limits.check(unpacked_size(self.path), self.stored, "its columns", "split the file")
         return pa.ipc.open_file(pa.memory_map(str(self.path)))
 
     def _schema(self) -> Any:
@@ -145,14 +147,10 @@ class Feather(ArrowTable):
     def _rows(self) -> int:
         """Take all batches: the file says nowhere how many rows they have."""
         self._taken: list[Any] = []
-        size = 0
         with told_apart(self.format):
             for i in range(self._source.num_record_batches):
                 batch = self._source.get_batch(i)
                 batch.validate()
-                size += batch.nbytes
-                if size > self.stored:  # they were compressed, and take memory of their own
-                    self.limits.check(size, self.stored, "its columns", "split the file")
                 self._taken.append(batch)
         return sum(batch.num_rows for batch in self._taken)
 
