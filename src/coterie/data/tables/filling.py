@@ -67,6 +67,8 @@ def write_parts(X: NDArray[Any], parts: Sequence[Part]) -> bool:
         finite = True
         for part in remaining:  # each thread takes the next part that nobody has
             finite &= _write_part(X, part, stop)
+            if stop.is_set():
+                break
         return finite
 
     if n_threads < 2:
