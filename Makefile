@@ -57,8 +57,8 @@ format: $(VENV)/.test-tools
 stubs: $(VENV)/.test-tools  ## after a change of the bindings
 	$(BIN)/python -m nanobind.stubgen -m coterie.kernels._native -o src/coterie/kernels/_native.pyi
 
-flips: $(VENV)/.test-tools  ## ten thousand damaged model files, all of which must be errors
-	COTERIE_FLIPS=10000 $(BIN)/python -m pytest tests/models/test_damage.py
+flips: $(VENV)/.test-tools  ## ten thousand damaged files of every kind of model, all of which must be errors
+	COTERIE_FLIPS=10000 $(BIN)/python -m pytest tests/models/test_damage.py -k flipped
 
 bench: $(VENV)/.installed  ## side by side with the peers; takes long
 	$(BIN)/pip install --quiet -r benchmarks/requirements.txt

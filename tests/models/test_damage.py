@@ -1,12 +1,13 @@
 """Files that were damaged, and saves that were killed: always an error, never a mix.
 
-``make flips`` runs the flips ten thousand times.
+``make flips`` flips ten thousand bits of every kind of model.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import resource
 import signal
 import time
 from collections.abc import Iterator
@@ -16,11 +17,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coterie import KMeans, Model, ModelError, load, save
+from coterie import KMeans, Model, ModelError, describe, load, save
 from coterie.data import Scaling, blobs
 from coterie.models import atomic, container, files
+from models import examples
 
-FLIPS = int(os.environ.get("COTERIE_FLIPS", "2000"))
+FLIPS = int(os.environ.get("COTERIE_FLIPS", "300"))  # of every kind
 X, _ = blobs(40, 3, 2)
 
 
@@ -28,9 +30,19 @@ def fitted(seed: int = 0) -> Model:
     return Model(KMeans(3, random_state=seed).fit(X), Scaling.of(X), ("a", "b"), {"seed": seed})
 
 
-def test_a_flipped_bit_is_always_an_error(tmp_path: Path) -> None:
+KINDS = ("kmeans", "mixture-full", "mixture-tied", "mixture-missing", "mixture-from-kmeans",
+         "dbscan", "dbscan-sparse", "dbscan-weighted-columns", "path")  # fmt: skip
+
+
+def of_kind(kind: str, seed: int = 0) -> Model:
+    model, rows = examples.fitted(kind)
+    return Model(model, Scaling.of(rows, "none"), tuple("abcd"), {"seed": seed})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_flipped_bit_is_always_an_error(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "m"
-    save(fitted(), path)
+    save(of_kind(kind), path)
     whole = path.read_bytes()
     random = np.random.default_rng(0)
     places = np.concatenate([np.arange(64), random.integers(0, len(whole), FLIPS - 64)])
@@ -42,9 +54,10 @@ def test_a_flipped_bit_is_always_an_error(tmp_path: Path) -> None:
             load(path)
 
 
-def test_a_file_cut_off_or_grown_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_cut_off_or_grown_is_an_error(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "m"
-    save(fitted(), path)
+    save(of_kind(kind), path)
     whole = path.read_bytes()
     random = np.random.default_rng(1)
     for length in {0, 1, 7, 8, 47, 48, len(whole) - 1, *random.integers(0, len(whole), 100)}:
@@ -101,11 +114,51 @@ def test_a_save_killed_at_any_step_leaves_the_old_or_the_new_file(
     assert load(path).provenance["seed"] == 2
 
 
-def test_saves_killed_at_random_moments(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_save_killed_after_any_part_leaves_the_old_file(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "m"
-    old, new = fitted(0), fitted(1)
+    save(of_kind(kind, 0), path)
+    newer = of_kind(kind, 1)
+    parts = 2 + len(describe(path)["arrays"])
+    for number in range(parts):
+        child = os.fork()
+        if child == 0:
+            files.pack = killed_after(number)
+            save(newer, path)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        assert load(path).provenance["seed"] == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_disk_that_is_full_at_any_byte_leaves_the_old_file_and_no_rest(
+    tmp_path: Path, kind: str
+) -> None:
+    path = tmp_path / "m"
+    save(of_kind(kind, 0), path)
+    size = path.stat().st_size
+    newer = of_kind(kind, 1)
+    for room in {0, 1, 47, 48, size // 2, size - 1, *range(4096, size, 4096)}:
+        child = os.fork()
+        if child == 0:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+            try:
+                save(newer, path)
+            except OSError as error:
+                os._exit(error.errno)
+            os._exit(0)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert code == errno.EFBIG, room
+        assert load(path).provenance["seed"] == 0
+        assert [p.name for p in tmp_path.iterdir()] == ["m"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_saves_killed_at_random_moments(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "m"
+    old, new = of_kind(kind, 0), of_kind(kind, 1)
     save(old, path)
-    for wait in np.random.default_rng(0).uniform(0.0, 0.03, 20):
+    for wait in np.random.default_rng(0).uniform(0.0, 0.03, 8):
         child = os.fork()
         if child == 0:
             while True:

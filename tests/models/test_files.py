@@ -61,6 +61,13 @@ def test_every_sort_of_model_comes_back(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MAKERS)
+def test_nothing_that_a_fit_leaves_is_forgotten(name: str) -> None:
+    model, _ = fitted(name)
+    schema = next(s for s in SCHEMAS.values() if type(model) is s.estimator)
+    assert set(vars(model)) <= set(model.get_params(deep=False)) | set(schema.attributes)
+
+
+@pytest.mark.parametrize("name", MAKERS)
 def test_pickle_and_skops_work_too(name: str) -> None:
     model, rows = fitted(name)
     expected = answers(model, rows)

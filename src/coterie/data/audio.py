@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 FLOOR = 1e-10  # power of what counts as silence: -100 dB
 FORMATS = ("WAV", "WAVEX", "FLAC", "OGG")
 BLOCK = 1 << 16  # samples read at once
+UNKNOWN_LENGTH = 0x7FFFF000  # programs that write into a pipe declare at least this
 _SAMPLE_BYTES = {"PCM_S8": 1, "PCM_U8": 1, "PCM_16": 2, "PCM_24": 3, "PCM_32": 4, "FLOAT": 4,
                  "DOUBLE": 8}  # fmt: skip
 
@@ -148,6 +149,7 @@ def _read(path: Path, limits: Limits) -> tuple[Array, int]:
                 raise DataError(f"expected WAV, FLAC or OGG, got {file.format}; convert it first")
             declared = int(file.frames)
             if file.format.startswith("WAV"):
+                _check_length(path, stored)
                 _check_declared(declared, file.channels, file.subtype, stored)
             limits.check(8 * declared, stored, f"{declared:,} samples", "cut it into pieces")
             signal, filled = np.empty(declared), 0
@@ -171,6 +173,23 @@ def _read(path: Path, limits: Limits) -> tuple[Array, int]:
     if not np.isfinite(signal).all():
         raise DataError("expected finite samples, got NaN or infinity; convert it to 16 bits")
     return signal, rate
+
+
+def _check_length(path: Path, stored: int) -> None:
+    """Refuse a WAV file that is cut off: the decoder would take what there is for the whole."""
+    with path.open("rb") as file:
+        file.seek(12)
+        while len(head := file.read(8)) == 8:
+            name, size = head[:4], int.from_bytes(head[4:], "little")
+            there = stored - file.tell()
+            if name == b"data":
+                if there < size < UNKNOWN_LENGTH:
+                    raise DataError(
+                        f"expected {size:,} bytes of samples, as the file declares, got {there:,}; "
+                        "the file is cut off: copy it again"
+                    )
+                return
+            file.seek(size + size % 2, os.SEEK_CUR)
 
 
 def _check_declared(frames: int, channels: int, subtype: str, stored: int) -> None:

@@ -92,9 +92,7 @@ def read_video(
     parts: list[Array] = []
     times: list[float] = []
     needed, shape, grid = 0, (0, 0), (1, 1)
-    for time, picture in video_frames(
-        where, every=every, max_frames=max_frames, max_pixels=max_pixels
-    ):
+    for time, picture in _frames(where, every, max_frames, max_pixels, limits):
         if features == "patches":
             patches = image_patches(picture, size, max_pixels=max_pixels)
             rows, grid = patches.features, patches.size
@@ -144,7 +142,12 @@ def video_frames(
     max_pixels: int = MAX_PIXELS,
 ) -> Iterator[tuple[float, Array]]:
     """Yield frames as (seconds, picture of shape (height, width, 3) in [0, 1]), one at a time."""
-    where = Path(path)
+    return _frames(Path(path), every, max_frames, max_pixels, Limits.of(None))
+
+
+def _frames(
+    where: Path, every: float, max_frames: int | None, max_pixels: int, limits: Limits
+) -> Iterator[tuple[float, Array]]:
     if not every >= 0.0:
         raise ValueError(f"expected every of 0 seconds or more, got {every!r}; 1 is the default")
     taken, due = 0, -np.inf
@@ -154,12 +157,12 @@ def video_frames(
             raise DataError("expected a video, got a file without pictures; check the path")
         if not hasattr(streams[0], "width"):  # PyAV has none without a decoder
             raise DataError("expected a known way of coding, got another one; convert the video")
-        _check_size(streams[0].width, streams[0].height, max_pixels)
+        _check_size(streams[0].width, streams[0].height, max_pixels, limits)
         for frame in container.decode(streams[0]):
             time = float(frame.time or 0.0)
             if time < due:
                 continue
-            _check_size(frame.width, frame.height, max_pixels)
+            _check_size(frame.width, frame.height, max_pixels, limits)
             yield time, frame.to_ndarray(format="rgb24").astype(np.float64) / 255.0
             taken, due = taken + 1, time + every - 1e-9
             if taken == max_frames:
@@ -216,9 +219,16 @@ def _told_apart(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _check_size(width: int, height: int, max_pixels: int) -> None:
+def _check_size(width: int, height: int, max_pixels: int, limits: Limits) -> None:
     if width * height > max_pixels:
         raise DataError(
             f"expected frames of at most {max_pixels:,} pixels, got {width} x {height}; "
             f"shrink the video, or pass max_pixels={width * height} to allow it"
+        )
+    needed = 3 * 8 * width * height
+    if needed > limits.memory:
+        raise DataError(
+            f"expected frames that need at most {readable(limits.memory)} of memory, got {width} x "
+            f"{height}, which need {readable(needed)}; shrink the video, or pass "
+            f"max_memory={roomy(4 * needed)!r}"
         )

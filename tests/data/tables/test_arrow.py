@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from coterie.data import DataError, read_table
+from coterie.data.tables.arrow_sizes import unpacked_size
 from data.files import table, written
 
 pa = pytest.importorskip("pyarrow")
@@ -84,6 +86,54 @@ def test_gaps_in_integers_and_floats_are_counted(write: Any) -> None:
     np.testing.assert_array_equal(read_table(path, missing="drop").X, [[1, 0.5]])
 
 
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_parts_read_by_several_threads_are_in_order(
+    tmp_path: Path, n_threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("coterie.data.tables.filling.threads", lambda: n_threads)
+    monkeypatch.setattr("coterie.data.tables.arrow.threads", lambda: n_threads)
+    columns = table(100_003, 3, name=[f"r{i}" for i in range(100_003)])
+    parquet.write_table(columns, tmp_path / "t.parquet", row_group_size=7_000)
+    feather.write_feather(columns, str(tmp_path / "t.arrow"), chunksize=7_000)
+    right = np.column_stack([columns[c].to_numpy() for c in "abc"])
+    for kind in WRITERS:
+        data = read_table(tmp_path / f"t.{kind}", ids="name")
+        np.testing.assert_array_equal(data.X, right)
+        assert data.ids["name"].tolist() == columns["name"].to_pylist()
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_gaps_and_infinities_in_any_part_are_found(tmp_path: Path, kind: str) -> None:
+    X = np.random.default_rng(0).normal(size=(50_000, 2))
+    X[31_234, 1] = np.nan
+    options = {"parquet": {"row_group_size": 4000}, "arrow": {"chunksize": 4000}}[kind]
+    path = str(tmp_path / "t")
+    WRITERS[kind](pa.table({"a": X[:, 0], "b": X[:, 1]}), path, **options)
+    with pytest.raises(DataError, match=r"1 missing in 1 of 50,000 rows, the first in row 31234"):
+        read_table(path)
+    np.testing.assert_array_equal(read_table(path, missing="keep").X, X)
+    X[45_678, 0] = -np.inf
+    WRITERS[kind](pa.table({"a": X[:, 0], "b": X[:, 1]}), path, **options)
+    with pytest.raises(DataError, match=r"got infinity in row 45678, column 'a'"):
+        read_table(path)
+    X[[31_234, 45_678]] = 1e308  # finite, though their sums are not
+    WRITERS[kind](pa.table({"a": X[:, 0], "b": X[:, 1]}), path, **options)
+    np.testing.assert_array_equal(read_table(path).X, X)
+
+
+def test_an_error_in_one_part_ends_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    parquet.write_table(table(60_000), path, row_group_size=1000, use_dictionary=False)
+    metadata = parquet.ParquetFile(path).metadata
+    content = bytearray(path.read_bytes())
+    place = metadata.row_group(20).column(1).data_page_offset
+    content[place : place + 30] = bytes(30)
+    before = threading.active_count()
+    with pytest.raises(DataError, match="expected a complete parquet file, but it cannot be read"):
+        read_table(written(path, bytes(content)))
+    assert threading.active_count() == before
+
+
 @pytest.mark.parametrize("kind", WRITERS)
 def test_files_that_are_cut_off(tmp_path: Path, kind: str) -> None:
     whole = tmp_path / "whole"
@@ -105,10 +155,27 @@ def test_a_file_of_repeats_is_refused_by_its_expansion(tmp_path: Path) -> None:
         read_table(path, max_expansion=1e5, max_memory="1 MB")
 
 
+@pytest.mark.parametrize("compression", ["uncompressed", "lz4", "zstd"])
+@pytest.mark.parametrize("rows", [1, 1000, 70_000])
+def test_what_an_arrow_file_unpacks_to_is_known_before(
+    tmp_path: Path, compression: str, rows: int
+) -> None:
+    path = tmp_path / "t.arrow"
+    words = pa.array([f"word {i % 7}" for i in range(rows)]).dictionary_encode()
+    columns = table(rows, 2, s=words, gaps=pa.array([None, *range(rows - 1)], pa.int32()))
+    feather.write_feather(columns, str(path), compression=compression, chunksize=30_000)
+    found = unpacked_size(path)
+    if compression == "uncompressed":
+        assert found == 0
+    else:  # up to padding, and marks of gaps in batches that have none
+        assert abs(found - columns.nbytes) <= 0.02 * columns.nbytes + 1000
+
+
 FUZZ = """
 import sys, numpy as np
 from pathlib import Path
 from coterie.data import DataError, read_table
+from coterie.data.tables.arrow_sizes import unpacked_size
 whole, path = Path(sys.argv[1]).read_bytes(), Path(sys.argv[1] + ".damaged")
 random = np.random.default_rng(0)
 errors = 0

@@ -69,7 +69,7 @@ class ArrayFile:
         if list(chosen) != list(range(rows.shape[1])):
             rows = rows[:, list(chosen)]
         dtype = np.float32 if rows.dtype.name in ("float16", "float32") else np.float64
-        return np.ascontiguousarray(rows, dtype=dtype), kept
+        return Loaded(np.ascontiguousarray(rows, dtype=dtype), kept)
 
     def _read(self, file: IO[bytes]) -> NDArray[Any]:
         """Read the values straight into the array that is returned."""

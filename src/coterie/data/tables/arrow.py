@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,14 @@ from numpy.typing import NDArray
 
 from coterie.data.errors import DataError, required
 from coterie.data.limits import Limits
-from coterie.data.tables.filling import as_numpy, write_batches
+from coterie.data.tables.arrow_sizes import unpacked_size
+from coterie.data.tables.filling import Part, as_numpy, block_rows, threads, write_parts
 from coterie.data.tables.opened import NUMBER, TRUTH, Loaded
 
-BATCH = 1 << 16  # rows decoded at once: small enough for the cache and for Ctrl-C
+RUNS_PER_THREAD = 4  # of row groups, so that no thread has to wait long for the others
+
+
+Batches = Callable[[], Iterable[Any]]
 
 
 class ArrowTable:
@@ -41,36 +46,44 @@ class ArrowTable:
     def _rows(self) -> int:
         raise NotImplementedError
 
-    def _batches(self, wanted: Sequence[int]) -> Iterator[Any]:
+    def _parts(self, wanted: Sequence[int]) -> list[tuple[int, Batches]]:
+        """Return the parts of the table in order: how many rows, and who decodes them."""
         raise NotImplementedError
 
     def load(self, chosen: Sequence[int], ids: int | None) -> Loaded:
         n, d = self._rows(), len(chosen)
-        dtype = _common_dtype([self.schema.field(i).type for i in chosen])
+        kinds = [self.schema.field(i).type for i in chosen]
+        dtype = _common_dtype(kinds)
         self.limits.check(
             n * d * dtype.itemsize, self.stored, f"{n:,} rows of {d} columns", "choose columns"
         )
         X = np.empty((n, d), dtype=dtype)
-        kept: list[NDArray[Any]] = []
-        wanted = [*chosen, *([] if ids is None else [ids])]
+        kept: dict[int, list[NDArray[Any]]] = {}  # ids, by the first row of their part
+        numbers = [_reader(kind) for kind in kinds]
 
-        def columns() -> Iterator[list[NDArray[Any]]]:
-            for batch in self._batches(wanted):
+        def columns(first: int, batches: Batches) -> Iterator[list[NDArray[Any]]]:
+            for batch in batches():
                 batch.validate()
                 if ids is not None:
-                    kept.append(np.asarray(batch.columns[-1].to_numpy(zero_copy_only=False)))
-                yield [_numbers(column) for column in batch.columns[:d]]
+                    found = batch.columns[-1].to_numpy(zero_copy_only=False)
+                    kept.setdefault(first, []).append(np.asarray(found))
+                yield [read(column) for read, column in zip(numbers, batch.columns, strict=False)]
 
         with told_apart(self.format):
-            written = write_batches(X, columns())
-        if written != n:
-            raise DataError(
-                f"expected {n:,} rows, as the file declares, got "
-                f"{'more' if written > n else f'{written:,}'}; the file is damaged: write it again"
-            )
+            parts, first = [], 0
+            for m, batches in self._parts([*chosen, *([] if ids is None else [ids])]):
+                parts.append(Part(first, m, partial(columns, first, batches)))
+                first += m
+            if first != n:
+                raise DataError(
+                    f"expected {n:,} rows, as the file declares, got parts of {first:,} rows; "
+                    "the file is damaged: write it again"
+                )
+            finite = write_parts(X, parts)
         if ids is None:
-            return X, None
-        return X, np.concatenate(kept) if kept else np.empty(0)
+            return Loaded(X, None, finite)
+        pieces = [piece for first in sorted(kept) for piece in kept[first]]
+        return Loaded(X, np.concatenate(pieces) if pieces else np.empty(0), finite)
 
     def place(self, row: int) -> str:
         return f"row {row}"
@@ -91,17 +104,31 @@ class Parquet(ArrowTable):
     def _rows(self) -> int:
         return int(self._source.metadata.num_rows)
 
-    def _batches(self, wanted: Sequence[int]) -> Iterator[Any]:
-        self._check_pages()
-        names = [self.names[i] for i in wanted]
-        for batch in self._source.iter_batches(BATCH, columns=list(dict.fromkeys(names))):
-            yield batch.select(names)
-
-    def _check_pages(self) -> None:
-        """Look at what the row groups say they will unpack to."""
+    def _parts(self, wanted: Sequence[int]) -> list[tuple[int, Batches]]:
+        """Return runs of row groups, some for each thread."""
         metadata = self._source.metadata
-        sizes = [metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)]
-        self.limits.check(max(sizes, default=0), self.stored, "a row group")
+        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+        largest = max((group.total_byte_size for group in groups), default=0)
+        self.limits.check(largest, self.stored, "a row group")
+        names = [self.names[i] for i in wanted]
+        runs = np.array_split(np.arange(len(groups)), min(len(groups), RUNS_PER_THREAD * threads()))
+        return [
+            (
+                sum(groups[i].num_rows for i in run),
+                partial(self._decoded, run.tolist(), names, alone=len(runs) == 1),
+            )
+            for run in runs
+        ]
+
+    def _decoded(self, run: list[int], names: list[str], *, alone: bool) -> Iterator[Any]:
+        """Yield batches; a file of its own, since a reader serves one thread only."""
+        parquet = required("pyarrow.parquet", "reading Parquet", "tables")
+        metadata = self._source.metadata
+        wanted = list(dict.fromkeys(names))
+        with parquet.ParquetFile(self.path, memory_map=True, metadata=metadata) as source:
+            size = block_rows(len(names))
+            for batch in source.iter_batches(size, run, columns=wanted, use_threads=alone):
+                yield batch.select(names)
 
 
 class Feather(ArrowTable):
@@ -111,6 +138,7 @@ class Feather(ArrowTable):
 
     def _open(self) -> Any:
         pa = required("pyarrow", "reading Arrow files", "tables")
+        self.limits.check(unpacked_size(self.path), self.stored, "its columns", "split the file")
         return pa.ipc.open_file(pa.memory_map(str(self.path)))
 
     def _schema(self) -> Any:
@@ -119,22 +147,23 @@ class Feather(ArrowTable):
     def _rows(self) -> int:
         """Take all batches: the file says nowhere how many rows they have."""
         self._taken: list[Any] = []
-        size = 0
         with told_apart(self.format):
             for i in range(self._source.num_record_batches):
                 batch = self._source.get_batch(i)
                 batch.validate()
-                size += batch.nbytes
-                if size > self.stored:  # they were compressed, and take memory of their own
-                    self.limits.check(size, self.stored, "its columns", "split the file")
                 self._taken.append(batch)
         return sum(batch.num_rows for batch in self._taken)
 
-    def _batches(self, wanted: Sequence[int]) -> Iterator[Any]:
-        for number, batch in enumerate(self._taken):
-            self._taken[number] = None  # not needed any more
-            for start in range(0, batch.num_rows, BATCH):
-                yield batch.slice(start, BATCH).select(list(wanted))
+    def _parts(self, wanted: Sequence[int]) -> list[tuple[int, Batches]]:
+        chosen = list(wanted)
+        return [
+            (batch.num_rows, partial(self._given, number, chosen))
+            for number, batch in enumerate(self._taken)
+        ]
+
+    def _given(self, number: int, chosen: list[int]) -> Iterator[Any]:
+        batch, self._taken[number] = self._taken[number], None  # not needed any more
+        yield batch.select(chosen)
 
 
 class JsonLines(ArrowTable):
@@ -153,8 +182,9 @@ class JsonLines(ArrowTable):
     def _rows(self) -> int:
         return int(self._source.num_rows)
 
-    def _batches(self, wanted: Sequence[int]) -> Iterator[Any]:
-        return iter(self._source.select(list(wanted)).to_batches(BATCH))
+    def _parts(self, wanted: Sequence[int]) -> list[tuple[int, Batches]]:
+        batches = self._source.select(list(wanted)).to_batches()
+        return [(batch.num_rows, partial(iter, [batch])) for batch in batches]
 
     def place(self, row: int) -> str:
         return f"object {row + 1}"
@@ -195,13 +225,15 @@ def _common_dtype(kinds: Sequence[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32 if small else np.float64)
 
 
-def _numbers(column: Any) -> NDArray[Any]:
-    """Return a column as floats or integers; gaps become NaN."""
+def _reader(kind: Any) -> Callable[[Any], NDArray[Any]]:
+    """Return what turns a column of this type into floats or integers; gaps become NaN."""
     pa = required("pyarrow", "reading tables", "tables")
-    if (
-        pa.types.is_decimal(column.type)
-        or pa.types.is_boolean(column.type)
-        or (column.null_count and pa.types.is_integer(column.type))
-    ):
-        column = column.cast(pa.float64(), safe=False)
-    return as_numpy(column)
+    always = pa.types.is_decimal(kind) or pa.types.is_boolean(kind)
+    with_gaps = pa.types.is_integer(kind)
+
+    def read(column: Any) -> NDArray[Any]:
+        if always or (with_gaps and column.null_count):
+            column = column.cast(pa.float64(), safe=False)
+        return as_numpy(column)
+
+    return read

@@ -8,6 +8,7 @@ import mmap
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from coterie.data.errors import DataError, required
 from coterie.data.limits import ALWAYS_ALLOWED, Limits
 from coterie.data.tables.faults import find_fault, line_of_nul, line_of_row
-from coterie.data.tables.filling import as_numpy, write_batches
+from coterie.data.tables.filling import Part, as_numpy, write_parts
 from coterie.data.tables.guessing import MISSING, Reading, guess
 from coterie.data.tables.opened import TRUTH, Loaded
 
@@ -89,13 +90,20 @@ class Delimited:
             "choose columns",
         )
         X = np.empty((table.num_rows, d))
-        columns = table.select([str(i) for i in chosen])
-        write_batches(X, ([as_numpy(c) for c in b.columns] for b in columns.to_batches()))
-        if _overflows(X):
+        batches = table.select([str(i) for i in chosen]).to_batches()
+        ends = np.cumsum([0, *(batch.num_rows for batch in batches)]).tolist()
+        finite = write_parts(
+            X,
+            [
+                Part(first, batch.num_rows, partial(_columns, batch))
+                for first, batch in zip(ends, batches, strict=False)
+            ],
+        )
+        if not finite and np.isinf(X).any():
             fault = self._fault(chosen)
             if fault:
                 raise fault
-        return X, None if ids is None else _ids(table.column(str(ids)))
+        return Loaded(X, None if ids is None else _ids(table.column(str(ids))), finite)
 
     def place(self, row: int) -> str:
         with self._open() as file:
@@ -198,9 +206,8 @@ def _viewed(file: IO[bytes], text: bytes | None) -> Iterator[Any]:
         yield view
 
 
-def _overflows(X: Any) -> bool:
-    with np.errstate(over="ignore", invalid="ignore"):
-        return not np.isfinite(X.sum()) and bool(np.isinf(X).any())
+def _columns(batch: Any) -> Iterator[list[Any]]:
+    yield [as_numpy(column) for column in batch.columns]
 
 
 def _decoded(text: bytes) -> str:

@@ -1,37 +1,115 @@
-"""Columns become rows: one C-ordered array, written block by block while it is in the cache."""
+"""Columns become rows: one C-ordered array, written block by block while it is in the cache.
+
+Parts of a file are decoded and written by several threads at once, each into its own rows. Nothing
+is copied twice, and what is not a finite number is noticed while a block is still in the cache.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK_BYTES = 1 << 17  # of X; columns are written into it while it stays near the processor
+from coterie.data.errors import DataError, required
+
+# Of X. Smaller blocks stay nearer to the processor, but then threads wait for one another: between
+# any two of the copies that make a block, Python has a word to say.
+BLOCK_BYTES = 1 << 20
+LEAST_ROWS, MOST_ROWS = 1 << 10, 1 << 16
+
+Columns = Sequence[NDArray[Any]]
 
 
-def write_columns(X: NDArray[Any], first: int, columns: Sequence[NDArray[Any]]) -> None:
-    """Write columns, (m,) each, into the rows of X that begin at `first`."""
-    m, d = len(columns[0]), X.shape[1]
-    step = max(64, BLOCK_BYTES // (d * X.itemsize))
-    for start in range(0, m, step):
-        stop = min(start + step, m)
-        block = X[first + start : first + stop]
-        for j, column in enumerate(columns):
-            block[:, j] = column[start:stop]
+@dataclass(frozen=True)
+class Part:
+    """Rows that lie together in a file: the first, how many, and how to decode them."""
+
+    first: int
+    n: int
+    batches: Callable[[], Iterable[Columns]]
 
 
-def write_batches(X: NDArray[Any], batches: Iterable[Sequence[NDArray[Any]]]) -> int:
-    """Write batches of columns one below the other; return the number of rows written."""
-    row = 0
-    for columns in batches:
+def block_rows(d: int) -> int:
+    """How many rows of d columns are decoded and written together."""
+    return min(max(BLOCK_BYTES // (8 * max(d, 1)), LEAST_ROWS), MOST_ROWS)
+
+
+def write_columns(X: NDArray[Any], first: int, columns: Columns) -> bool:
+    """Write columns, (m,) each, into the rows of X from `first` on; say whether all are finite."""
+    m, step, finite = len(columns[0]), block_rows(X.shape[1]), True
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, m, step):
+            stop = min(start + step, m)
+            block = X[first + start : first + stop]
+            for j, column in enumerate(columns):
+                block[:, j] = column[start:stop]
+            # The sum is finite if all numbers are, unless it overflows: then we look again.
+            finite = finite and bool(np.isfinite(block.sum()))
+    return finite
+
+
+def write_parts(X: NDArray[Any], parts: Sequence[Part]) -> bool:
+    """Write all parts into X, by as many threads as pyarrow uses; say whether all are finite.
+
+    Every row of X is written, or an error raised. Threads end with this call; after an error or
+    Ctrl-C each ends with the batch it was at.
+    """
+    n_threads = min(len(parts), threads())
+    stop, remaining = threading.Event(), iter(parts)
+
+    def work() -> bool:
+        finite = True
+        for part in remaining:  # each thread takes the next part that nobody has
+            finite &= _write_part(X, part, stop)
+            if stop.is_set():
+                break
+        return finite
+
+    if n_threads < 2:
+        return work()
+    with ThreadPoolExecutor(n_threads, "coterie-read") as pool:
+        try:
+            workers = [pool.submit(work) for _ in range(n_threads)]
+            finite = [worker.result() for worker in as_completed(workers)]  # or the first error
+        except BaseException:
+            stop.set()
+            raise
+    return all(finite)
+
+
+def threads() -> int:
+    """As many as pyarrow would use, and no more than the CPU affinity has."""
+    pa = required("pyarrow", "reading tables", "tables")
+    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(int(pa.cpu_count()), here)
+
+
+def _write_part(X: NDArray[Any], part: Part, stop: threading.Event) -> bool:
+    row, end, finite = part.first, part.first + part.n, True
+    for columns in part.batches():
         m = len(columns[0])
-        if row + m > len(X):
-            return row + m
-        write_columns(X, row, columns)
+        if row + m > end:
+            raise _other_size(part.n, "more")
+        finite &= write_columns(X, row, columns)
         row += m
-    return row
+        if stop.is_set():
+            return False
+    if row != end:
+        raise _other_size(part.n, f"{row - part.first:,}")
+    return finite
+
+
+def _other_size(expected: int, got: str) -> DataError:
+    return DataError(
+        f"expected {expected:,} rows, as the file declares, got {got}; "
+        "the file is damaged: write it again"
+    )
 
 
 def as_numpy(column: Any) -> NDArray[Any]:

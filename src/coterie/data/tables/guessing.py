@@ -177,13 +177,15 @@ def _unexplained(reading: Reading, records: list[Record]) -> bool:
 
 def _next_best(parsed: dict[str, list[Record]], text: str) -> str:
     """Return the separator of a text that no separator divides evenly, so that it can be judged."""
-    if any(r.numbers for r in _with_decimals(NOTHING, records_of(text, NOTHING), None, None)):
+    lines = records_of(text, NOTHING)
+    alone = _with_decimals(NOTHING, lines, None, None)
+    if any(reading.numbers and not _unexplained(reading, lines) for reading in alone):
         return NOTHING
 
     def agreement(separator: str) -> float:
         widths = Counter(len(record) for record in parsed[separator])
-        width, lines = widths.most_common(1)[0]
-        return lines / len(parsed[separator]) if width > 1 else 0.0
+        width, number = widths.most_common(1)[0]
+        return number / len(parsed[separator]) if width > 1 else 0.0
 
     best = max(parsed, key=agreement)
     if agreement(best) >= 0.5:

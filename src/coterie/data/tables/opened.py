@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
 NUMBER, TRUTH = "number", "truth"  # types of columns that can become numbers
-Loaded = tuple[NDArray[Any], NDArray[Any] | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """The chosen columns as rows, (n, d), and the column of ids, (n,), as it is."""
+
+    X: NDArray[Any]
+    ids: NDArray[Any] | None
+    finite: bool = False  # whether all numbers are known to be finite; if not, nobody has looked
 
 
 class Opened(Protocol):
@@ -19,7 +28,7 @@ class Opened(Protocol):
     types: tuple[str, ...]  # NUMBER, TRUTH, or in words what else: "text", "timestamp[us]", ...
 
     def load(self, chosen: Sequence[int], ids: int | None) -> Loaded:
-        """Return the chosen columns as rows, (n, d), and the column of ids, (n,), as it is."""
+        """Read the cells."""
         ...
 
     def place(self, row: int) -> str:

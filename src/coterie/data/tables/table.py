@@ -20,7 +20,7 @@ from coterie.data.tables.arrow import Feather, JsonLines, Parquet
 from coterie.data.tables.choosing import choose_columns, position_of
 from coterie.data.tables.delimited import Delimited
 from coterie.data.tables.missing import RULES, Gaps, Rule, empty_columns, find_gaps, treat
-from coterie.data.tables.opened import Opened
+from coterie.data.tables.opened import Loaded, Opened
 
 Column = str | int
 
@@ -96,9 +96,9 @@ def read_table(
         table = _opened(where, limits, separator, decimal, header, array)
         id_column = None if ids is None else position_of(table, ids)
         chosen = choose_columns(table, columns, id_column)
-        X, kept_ids = table.load(chosen, id_column)
-        n_read = len(X)
-        X, kept = _without_gaps(X, table, [table.names[i] for i in chosen], missing)
+        loaded = table.load(chosen, id_column)
+        n_read, kept_ids = len(loaded.X), loaded.ids
+        X, kept = _without_gaps(loaded, table, [table.names[i] for i in chosen], missing)
     except DataError as error:
         raise DataError(f"{where}: {error}") from error.__cause__
     rows: NDArray[Any] | None = kept
@@ -157,11 +157,12 @@ def _opened(
 
 
 def _without_gaps(
-    X: NDArray[Any], table: Opened, names: list[str], rule: Rule
+    loaded: Loaded, table: Opened, names: list[str], rule: Rule
 ) -> tuple[NDArray[Any], NDArray[np.intp] | None]:
+    X = loaded.X
     if not len(X):
         raise DataError("expected at least one row of data, got none; check the file")
-    gaps = find_gaps(X)
+    gaps = Gaps() if loaded.finite else find_gaps(X)
     if gaps.first_infinite is not None:
         row, column = gaps.first_infinite
         raise DataError(
