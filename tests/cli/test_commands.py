@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from data import files
 
-from tests.cli.conftest import Run
-from tests.data import files
+from cli.conftest import Run
 
 
 @pytest.mark.parametrize(
@@ -132,3 +132,13 @@ def test_info_of_every_kind(run: Run, flag: Path, sound: Path, texts: Path, film
         assert json.loads(run("info", path, "--json").out)["kind"] == kind
         assert kind in run("info", path).out
     assert "300 rows of 2 columns" in run("info", "moons").out
+
+
+def test_models_of_all_methods_are_saved_and_used(run: Run, tmp_path: Path) -> None:
+    for method, options in (("mixture", ("-k", 3)), ("dbscan", ("--eps", 1.2))):
+        fit = run(method, "blobs:90", *options, "--save", "m.coterie", "-q")
+        assert fit.code == 0
+        assert run("predict", "m.coterie", "blobs:90", "-q").out == fit.out
+        assert "blobs:90" in run("info", "m.coterie").out
+    soft = run("mixture", "blobs:90", "-k", 3, "--degrees", "--save", "m.coterie", "-q")
+    assert run("predict", "m.coterie", "blobs:90", "--degrees", "-q").out == soft.out

@@ -140,10 +140,11 @@ def table(outcome: Outcome, voice: Voice) -> Iterator[str]:
     shown = sorted(records, key=lambda r: (r["cluster"] < 0, -r["rows"]))[:MOST_CLUSTERS]
     widest = max((record["share"] for record in shown), default=1.0)
     palette = colours.cluster_colours(max((r["cluster"] for r in records), default=-1) + 1)
-    bar_width = 18 if voice.width >= 76 else 10
+    bar_width = 18 if voice.width >= 76 else 8
+    count_width = max([4, *(len(f"{record['rows']:,}") for record in shown)])
     picture = outcome.data.kind in ("picture", "video")
-    heads, cells = _described(shown, outcome, voice.width - 31 - bar_width)
-    head = f"  {'cluster':>7}  {'':{bar_width}}  {'rows':>10}  {'share':>6}  {heads}"
+    heads, cells = _described(shown, outcome, voice.width - 23 - bar_width - count_width)
+    head = f"  {'cluster':>7}  {'':{bar_width}}  {'rows':>{count_width}}   share  {heads}"
     yield terminal.faint(head.rstrip())
     for record, cell in zip(shown, cells, strict=True):
         own, noise = record["cluster"], record["cluster"] < 0
@@ -151,9 +152,8 @@ def table(outcome: Outcome, voice: Voice) -> Iterator[str]:
         if picture and "mean" in record:
             colour = tuple(list(record["mean"].values())[:3])
         bar = terminal.bar(record["share"] / widest, bar_width, colour)
-        name = "noise" if noise else own
-        line = f"  {name:>7}  {bar}  {record['rows']:>10,}  {record['share']:>6.1%}  {cell}"
-        yield line.rstrip()
+        count, name = f"{record['rows']:,}".rjust(count_width), "noise" if noise else own
+        yield f"  {name:>7}  {bar}  {count}  {record['share']:>6.1%}  {cell}".rstrip()
     if len(records) > len(shown):
         yield terminal.faint(f"  {'':7}  and {len(records) - len(shown)} smaller clusters")
 
