@@ -51,6 +51,15 @@ def test_cluster_scales_what_differs_and_says_so(run: Run, tmp_path: Path) -> No
     )
 
 
+def test_what_the_readme_shows_is_what_is_said(run: Run) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    shown = readme.partition("$ coterie cluster paper-non-convex > labels.csv\n")[2].partition(
+        "```"
+    )[0]
+    assert "DBSCAN" in shown
+    assert run("cluster", "paper-non-convex").err.startswith(shown)
+
+
 def test_cluster_of_texts(run: Run, texts: Path) -> None:
     result = run("cluster", texts)
     assert result.code == 0

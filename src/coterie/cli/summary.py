@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -164,7 +164,7 @@ def _described(records: list[dict[str, Any]], outcome: Outcome, room: int) -> tu
         cells = [_colour(record) for record in records]
         return "mean colour", cells
     if any("words" in record for record in records):
-        return "words", [", ".join(record.get("words", ()))[: max(room, 12)] for record in records]
+        return "words", [_fitting(record.get("words", ()), room) for record in records]
     columns = outcome.data.columns if any("mean" in record for record in records) else ()
     widths: list[tuple[str, int]] = []
     for name in columns:
@@ -179,6 +179,17 @@ def _described(records: list[dict[str, Any]], outcome: Outcome, room: int) -> tu
         row = [number(values[name]) if values else "" for name, _ in widths]
         cells.append("  ".join(v.rjust(w) for v, (_, w) in zip(row, widths, strict=True)))
     return heads, cells
+
+
+def _fitting(words: Sequence[str], room: int) -> str:
+    """As many words as there is room for, one at least."""
+    line = ""
+    for word in words:
+        longer = f"{line}, {word}" if line else word
+        if line and len(longer) > room:
+            break
+        line = longer
+    return line
 
 
 def _short(name: str, width: int) -> str:
