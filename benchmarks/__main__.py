@@ -14,6 +14,7 @@ from benchmarks import (
     memory,
     mixture,
     path,
+    reading,
     roofline,
     scaling,
     seeding,
@@ -31,6 +32,7 @@ COMMANDS: dict[str, tuple[Callable[[Options], bool], str]] = {
     "dbscan": (dbscan.run, "whole fits of DBSCAN, with peak memory"),
     "dbscan-scaling": (dbscan_scaling.run, "cost of DBSCAN as n grows from 1e4 to 1e7"),
     "path": (path.run, "DBSCAN for every eps: a fit, an answer from it, and the peers"),
+    "reading": (reading.run, "coterie kmeans on a Parquet file: reading and fitting, and pyarrow"),
 }
 
 EXAMPLES = """\

@@ -14,9 +14,10 @@ import pytest
 
 pytest.importorskip("click")
 
+from data import files
+
 from coterie.cli.main import main
 from coterie.data import blobs
-from tests.data import files
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from data import files
 
-from tests.cli.conftest import Run
-from tests.data import files
+from cli.conftest import Run
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,15 @@ def test_cluster_scales_what_differs_and_says_so(run: Run, tmp_path: Path) -> No
         json.loads(run("cluster", "units.csv", "--json", "-q", "--scaling", "none").out)["scaling"]
         is None
     )
+
+
+def test_what_the_readme_shows_is_what_is_said(run: Run) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    shown = readme.partition("$ coterie cluster paper-non-convex > labels.csv\n")[2].partition(
+        "```"
+    )[0]
+    assert "DBSCAN" in shown
+    assert run("cluster", "paper-non-convex").err.startswith(shown)
 
 
 def test_cluster_of_texts(run: Run, texts: Path) -> None:
@@ -132,3 +141,13 @@ def test_info_of_every_kind(run: Run, flag: Path, sound: Path, texts: Path, film
         assert json.loads(run("info", path, "--json").out)["kind"] == kind
         assert kind in run("info", path).out
     assert "300 rows of 2 columns" in run("info", "moons").out
+
+
+def test_models_of_all_methods_are_saved_and_used(run: Run, tmp_path: Path) -> None:
+    for method, options in (("mixture", ("-k", 3)), ("dbscan", ("--eps", 1.2))):
+        fit = run(method, "blobs:90", *options, "--save", "m.coterie", "-q")
+        assert fit.code == 0
+        assert run("predict", "m.coterie", "blobs:90", "-q").out == fit.out
+        assert "blobs:90" in run("info", "m.coterie").out
+    soft = run("mixture", "blobs:90", "-k", 3, "--degrees", "--save", "m.coterie", "-q")
+    assert run("predict", "m.coterie", "blobs:90", "--degrees", "-q").out == soft.out

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from data import files
 
+from cli.conftest import Run
 from coterie import KMeans, read
-from tests.cli.conftest import Run
-from tests.data import files
 
 
 def test_labels_go_to_stdout_and_words_to_stderr(run: Run, flowers: Path) -> None:

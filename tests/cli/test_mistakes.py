@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from data import files
 
-from tests.cli.conftest import Run
-from tests.data import files
+from cli.conftest import Run
 
 METHODS = ("kmeans", "mixture", "dbscan", "cluster", "choose", "compare", "info")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
+from cli.conftest import Run
 
 pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import struct
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from strategies import thorough
 import coterie
 from coterie import KMeans, Model, ModelError, describe, load, save
 from coterie.data import Scaling, read_table
+from coterie.models.atomic import write_whole
 from coterie.models.container import MAGIC, _header_sum, pack
 from coterie.models.schemas import SCHEMAS
 from models.examples import MAKERS, X, answers, assert_same, fitted
@@ -438,3 +441,13 @@ def test_loading_imports_nothing_and_never_unpickles(tmp_path: Path, model: KMea
         "assert set(sys.modules) == before\n"
     )
     subprocess.run([sys.executable, "-c", script, str(tmp_path / "m")], check=True)
+
+
+def test_pipes_and_devices_are_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(pipe.read_bytes)
+        write_whole(pipe, [b"one ", b"two"])
+        assert reading.result(timeout=30) == b"one two"
+    assert pipe.is_fifo()

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ def write_labels(columns: Columns, output: Path | None, form: str) -> str | None
     parts = WRITERS[form](columns)
     n = len(columns["cluster"])
     if output is not None and str(output) != "-":
-        write_file(output, parts)
+        write_whole(output, parts)
         return f"{n:,} labels to {output}"
     too_many = form in ("npy", "parquet") or (output is None and n > ON_A_TERMINAL)
     if sys.stdout.isatty() and too_many:
@@ -64,16 +64,6 @@ def write_labels(columns: Columns, output: Path | None, form: str) -> str | None
             stream.write(part)
     sys.stdout.flush()
     return None
-
-
-def write_file(path: Path, parts: Iterable[bytes]) -> None:
-    """Write a file whole or not at all; pipes and devices are written to as they are."""
-    if path.exists() and not path.is_file():
-        with path.open("wb") as file:
-            for part in parts:
-                file.write(part)
-    else:
-        write_whole(path, parts)
 
 
 def _csv(columns: Columns) -> Iterator[bytes]:

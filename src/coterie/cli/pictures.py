@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coterie.cli.outputs import write_file
+from coterie.models.atomic import write_whole
 
 if TYPE_CHECKING:
     from coterie.cli.outcome import Outcome
@@ -53,7 +53,7 @@ def animated(outcome: Outcome, path: Path) -> None:
             outcome.model, outcome.data.X, Path(folder) / f"film{path.suffix}",
             names=outcome.data.columns,
         )  # fmt: skip
-        write_file(path, [film.read_bytes()])
+        write_whole(path, [film.read_bytes()])
 
 
 def write_figure(figure: Any, path: Path, dpi: int = 150) -> None:
@@ -62,4 +62,4 @@ def write_figure(figure: Any, path: Path, dpi: int = 150) -> None:
 
     buffer = io.BytesIO()
     figure.savefig(buffer, format=path.suffix.lower().lstrip("."), dpi=dpi)
-    write_file(path, [buffer.getvalue()])
+    write_whole(path, [buffer.getvalue()])

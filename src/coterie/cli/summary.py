@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -140,10 +140,11 @@ def table(outcome: Outcome, voice: Voice) -> Iterator[str]:
     shown = sorted(records, key=lambda r: (r["cluster"] < 0, -r["rows"]))[:MOST_CLUSTERS]
     widest = max((record["share"] for record in shown), default=1.0)
     palette = colours.cluster_colours(max((r["cluster"] for r in records), default=-1) + 1)
-    bar_width = 18 if voice.width >= 76 else 10
+    bar_width = 18 if voice.width >= 76 else 8
+    count_width = max([4, *(len(f"{record['rows']:,}") for record in shown)])
     picture = outcome.data.kind in ("picture", "video")
-    heads, cells = _described(shown, outcome, voice.width - 31 - bar_width)
-    head = f"  {'cluster':>7}  {'':{bar_width}}  {'rows':>10}  {'share':>6}  {heads}"
+    heads, cells = _described(shown, outcome, voice.width - 23 - bar_width - count_width)
+    head = f"  {'cluster':>7}  {'':{bar_width}}  {'rows':>{count_width}}   share  {heads}"
     yield terminal.faint(head.rstrip())
     for record, cell in zip(shown, cells, strict=True):
         own, noise = record["cluster"], record["cluster"] < 0
@@ -151,9 +152,8 @@ def table(outcome: Outcome, voice: Voice) -> Iterator[str]:
         if picture and "mean" in record:
             colour = tuple(list(record["mean"].values())[:3])
         bar = terminal.bar(record["share"] / widest, bar_width, colour)
-        name = "noise" if noise else own
-        line = f"  {name:>7}  {bar}  {record['rows']:>10,}  {record['share']:>6.1%}  {cell}"
-        yield line.rstrip()
+        count, name = f"{record['rows']:,}".rjust(count_width), "noise" if noise else own
+        yield f"  {name:>7}  {bar}  {count}  {record['share']:>6.1%}  {cell}".rstrip()
     if len(records) > len(shown):
         yield terminal.faint(f"  {'':7}  and {len(records) - len(shown)} smaller clusters")
 
@@ -164,7 +164,7 @@ def _described(records: list[dict[str, Any]], outcome: Outcome, room: int) -> tu
         cells = [_colour(record) for record in records]
         return "mean colour", cells
     if any("words" in record for record in records):
-        return "words", [", ".join(record.get("words", ()))[: max(room, 12)] for record in records]
+        return "words", [_fitting(record.get("words", ()), room) for record in records]
     columns = outcome.data.columns if any("mean" in record for record in records) else ()
     widths: list[tuple[str, int]] = []
     for name in columns:
@@ -179,6 +179,17 @@ def _described(records: list[dict[str, Any]], outcome: Outcome, room: int) -> tu
         row = [number(values[name]) if values else "" for name, _ in widths]
         cells.append("  ".join(v.rjust(w) for v, (_, w) in zip(row, widths, strict=True)))
     return heads, cells
+
+
+def _fitting(words: Sequence[str], room: int) -> str:
+    """As many words as there is room for, one at least."""
+    line = ""
+    for word in words:
+        longer = f"{line}, {word}" if line else word
+        if line and len(longer) > room:
+            break
+        line = longer
+    return line
 
 
 def _short(name: str, width: int) -> str:

@@ -80,7 +80,8 @@ class _Bar:
         self.state = (done, total or None, detail)
         if self.shown is not None:
             bar, task = self.shown
-            bar.update(task, completed=done, total=total or None, detail=detail)
+            left = "left" if total else ""
+            bar.update(task, completed=done, total=total or None, detail=detail, left=left)
 
     def _show(self) -> None:
         from rich.console import Console
@@ -98,14 +99,15 @@ class _Bar:
             TextColumn("{task.description}"),
             BarColumn(bar_width=24),
             TimeElapsedColumn(),
-            TextColumn("[dim]left"),
+            TextColumn("[dim]{task.fields[left]}"),
             TimeRemainingColumn(compact=True),
             TextColumn("[dim]{task.fields[detail]}"),
             console=Console(stderr=True),
             transient=True,
         )
         done, total, detail = self.state
-        task = bar.add_task(self.doing, completed=done, total=total, detail=detail)
+        left = "left" if total else ""
+        task = bar.add_task(self.doing, completed=done, total=total, detail=detail, left=left)
         bar.start()
         self.shown = (bar, task)
 

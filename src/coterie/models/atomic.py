@@ -14,8 +14,16 @@ def write_whole(path: Path, parts: Iterable[bytes]) -> None:
 
     A crash, a full disk or a kill at any moment leaves the old file or the new one. Only a kill
     leaves more: the unfinished file, whose name begins with a dot and ends in ".part".
+
+    What is no file (a pipe, a device such as /dev/null) must not be replaced by one: it is written
+    to as it is.
     """
     place = Path(os.path.realpath(path))  # a link stays a link
+    if place.exists() and not place.is_file():
+        with place.open("wb") as device:
+            for part in parts:
+                device.write(part)
+        return
     handle, name = tempfile.mkstemp(prefix=f".{place.name}.", suffix=".part", dir=place.parent)
     unfinished = Path(name)
     try:
