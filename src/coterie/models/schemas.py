@@ -150,10 +150,11 @@ DENSITY = Schema(
         "n_clusters_": Count(),
         "n_neighbors_": Array("i8", ("n",), low=0),
         "index_": WORDS,
+        "index_reason_": WORDS,
         **COLUMNS,
         "_metric_params": Table(Parameter()),
     },
-    optional=frozenset(["components_", "n_neighbors_", "feature_names_in_"]),
+    optional=frozenset(["components_", "n_neighbors_", "feature_names_in_", "index_reason_"]),
     parameters={"metric_params": Table(Parameter())},
     amiss=amiss.in_density,
     # n x c distances, which nothing needs: predict is given those of new rows
