@@ -46,6 +46,22 @@ def test_storage_and_threads_change_nothing():
         np.testing.assert_array_equal(rows, indices)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("d", [1, 3, 8])
+def test_sorted_rows_give_the_seeds_of_any_order(d, weighted):
+    rng = np.random.default_rng(d)
+    rows = np.rint(rng.normal(size=(3001, d)) * 40 + 100 * rng.integers(0, 5, size=(3001, 1)))
+    rows = rows[np.lexsort(rows.T)]
+    weights = rng.integers(1, 5, size=len(rows)).astype(float) if weighted else np.ones(len(rows))
+    order = rng.permutation(len(rows))
+    for k in (5, 40):
+        sorted_, _ = kmeans_plusplus(rows, k, sample_weight=weights, random_state=2, n_jobs=2)
+        shuffled, _ = kmeans_plusplus(
+            rows[order], k, sample_weight=weights[order], random_state=2, n_jobs=1
+        )
+        np.testing.assert_array_equal(sorted_, shuffled)
+
+
 def test_seeds_come_back_in_the_units_of_the_data():
     centers, indices = kmeans_plusplus(ROWS * 1e200, 4, random_state=0)
     np.testing.assert_array_equal(centers, (ROWS * 1e200)[indices])
