@@ -379,7 +379,7 @@ def _floored(C: Floats, floor: Floor) -> tuple[Floats, Floats | None]:
         C = (raised + raised.T) / 2 * root[:, None] * root
     # B B' = C^-1 with B = vectors / sqrt(values); B = U Q with Q orthogonal, by QR from the end.
     B = vectors / np.sqrt(values) / root[:, None]
-    R = np.linalg.qr(B.T[:, ::-1], mode="r")
+    R: Floats = np.asarray(np.linalg.qr(B.T[:, ::-1], mode="r"))
     U = R[::-1, ::-1].T
     U = np.ascontiguousarray(U * np.sign(np.diagonal(U)))
     return C, U
