@@ -57,29 +57,79 @@ void densities(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch
         }
 }
 
-// sums: (Count) blocks of one row of blocks, += products of `rows` gathered rows.
-template <int Count>
-COTERIE_INLINE void multiply(const double* left, const double* right, int rows, double* sums) {
-    D4 block[4][Count];
+template <class T, int N> struct Several {
+    T at[N];
+};
+
+// Lefts x Rights blocks of a second moment += products of `rows` gathered rows. Each left has its
+// own sums; those of neighbouring rights follow each other.
+template <int Lefts, int Rights>
+COTERIE_INLINE void multiply(Several<const double*, Lefts> left, const double* right, int rows,
+                             Several<double*, Lefts> sums) {
+    D4 block[Lefts][4][Rights];
+#pragma GCC unroll 3
+    for (int l = 0; l < Lefts; ++l)
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i)
-        for (int q = 0; q < Count; ++q)
-            block[i][q] = load<D4>(sums + q * kSixteen + 4 * i);
+        for (int i = 0; i < 4; ++i)
+            for (int q = 0; q < Rights; ++q)
+                block[l][i][q] = load<D4>(sums.at[l] + q * kSixteen + 4 * i);
     for (int t = 0; t < rows; ++t) {
-        D4 b[Count];
-        for (int q = 0; q < Count; ++q)
+        D4 b[Rights];
+        for (int q = 0; q < Rights; ++q)
             b[q] = load<D4>(right + q * kPanel * 4 + 4 * t);
+#pragma GCC unroll 3
+        for (int l = 0; l < Lefts; ++l)
 #pragma GCC unroll 4
-        for (int i = 0; i < 4; ++i) {
-            const D4 a = every4(left[4 * t + i]);
-            for (int q = 0; q < Count; ++q)
-                block[i][q] = fma(a, b[q], block[i][q]);
-        }
+            for (int i = 0; i < 4; ++i) {
+                const D4 a = every4(left.at[l][4 * t + i]);
+                for (int q = 0; q < Rights; ++q)
+                    block[l][i][q] = fma(a, b[q], block[l][i][q]);
+            }
     }
+#pragma GCC unroll 3
+    for (int l = 0; l < Lefts; ++l)
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i)
-        for (int q = 0; q < Count; ++q)
-            store(sums + q * kSixteen + 4 * i, block[i][q]);
+        for (int i = 0; i < 4; ++i)
+            for (int q = 0; q < Rights; ++q)
+                store(sums.at[l] + q * kSixteen + 4 * i, block[l][i][q]);
+}
+
+// panel = sqrt(r) (z - m) of the chosen rows, in Count blocks of four columns from b on; and the
+// sums of r (z - m), even and odd rows apart.
+template <int Count>
+COTERIE_INLINE void gather(const Leaf& leaf, const Scratch& scratch, const double* centre, int b,
+                           int rows, double* first) {
+    const int d = leaf.d, padded = leaf.padded;
+    D4 m[Count], even[Count], odd[Count] = {};
+    for (int q = 0; q < Count; ++q) {
+        const int j = 4 * (b + q);
+        double edge[4] = {};
+        std::memcpy(edge, centre + j, sizeof(double) * (d - j < 4 ? d - j : 4));
+        m[q] = load<D4>(edge);
+        even[q] = load<D4>(first + j);
+    }
+    const double *from = leaf.rows + 4 * b, *roots = scratch.roots;
+    const int32_t* places = scratch.places;
+    double* out = scratch.panel + static_cast<size_t>(b) * kPanel * 4;
+    const auto take = [&](int t, D4* sum) __attribute__((always_inline)) {
+        const D4 root = every4(roots[t]);
+        const double* row = from + static_cast<size_t>(places[t]) * padded;
+#pragma GCC unroll 2
+        for (int q = 0; q < Count; ++q) {
+            const D4 value = (load<D4>(row + 4 * q) - m[q]) * root;
+            store(out + q * kPanel * 4 + 4 * t, value);
+            sum[q] = fma(root, value, sum[q]);
+        }
+    };
+    int t = 0;
+    for (; t + 2 <= rows; t += 2) {
+        take(t, even);
+        take(t + 1, odd);
+    }
+    if (t < rows)
+        take(t, even);
+    for (int q = 0; q < Count; ++q)
+        store(first + 4 * (b + q), even[q] + odd[q]);
 }
 
 // Adds `rows` gathered rows to the moments of one component.
@@ -88,41 +138,40 @@ void add_panel(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch
     const int d = leaf.d;
     const double* centre = task.centres + static_cast<size_t>(c) * d;
     double* first = sums + 8;
-    const int padded = leaf.padded;
-    for (int b = 0; b < scratch.blocks; ++b) {
-        double edge[4] = {};
-        std::memcpy(edge, centre + 4 * b, sizeof(double) * (d - 4 * b < 4 ? d - 4 * b : 4));
-        const D4 m = load<D4>(edge);
-        D4 even = load<D4>(first + 4 * b), odd = {};
-        const double *from = leaf.rows + 4 * b, *roots = scratch.roots;
-        const int32_t* places = scratch.places;
-        double* out = scratch.panel + static_cast<size_t>(b) * kPanel * 4;
-        auto take = [&](int t) __attribute__((always_inline)) {
-            const D4 value = (load<D4>(from + places[t] * padded) - m) * every4(roots[t]);
-            store(out + 4 * t, value);
-            return value;
-        };
-        int t = 0;
-        for (; t + 2 <= rows; t += 2) {
-            even = fma(every4(roots[t]), take(t), even);
-            odd = fma(every4(roots[t + 1]), take(t + 1), odd);
-        }
-        if (t < rows)
-            even = fma(every4(roots[t]), take(t), even);
-        store(first + 4 * b, even + odd);
-    }
-    double* second = first + 4 * scratch.blocks;
-    for (int i = 0; i < scratch.blocks; ++i) {
-        const double* left = scratch.panel + static_cast<size_t>(i) * kPanel * 4;
+    int b = 0;
+    for (; b + 2 <= scratch.blocks; b += 2)
+        gather<2>(leaf, scratch, centre, b, rows, first);
+    if (b < scratch.blocks)
+        gather<1>(leaf, scratch, centre, b, rows, first);
+    // Blocks of a row of blocks go in threes; those left over alone are all in the last column.
+    const int blocks = scratch.blocks;
+    const auto panel = [&](int i) { return scratch.panel + static_cast<size_t>(i) * kPanel * 4; };
+    double* second = first + 4 * blocks;
+    const double* alone[3];
+    double* alone_sums[3];
+    int waiting = 0;
+    for (int i = 0; i < blocks; ++i) {
         int j = i;
-        for (; j + 3 <= scratch.blocks; j += 3, second += 3 * kSixteen)
-            multiply<3>(left, scratch.panel + static_cast<size_t>(j) * kPanel * 4, rows, second);
-        const double* right = scratch.panel + static_cast<size_t>(j) * kPanel * 4;
-        if (scratch.blocks - j == 2)
-            multiply<2>(left, right, rows, second);
-        else if (scratch.blocks - j == 1)
-            multiply<1>(left, right, rows, second);
-        second += (scratch.blocks - j) * kSixteen;
+        for (; j + 3 <= blocks; j += 3, second += 3 * kSixteen)
+            multiply<1, 3>({panel(i)}, panel(j), rows, {second});
+        if (blocks - j == 2) {
+            multiply<1, 2>({panel(i)}, panel(j), rows, {second});
+        } else if (blocks - j == 1) {
+            alone[waiting] = panel(i);
+            alone_sums[waiting++] = second;
+        }
+        second += (blocks - j) * kSixteen;
+        if (waiting == 3 || (waiting && i == blocks - 1)) {
+            if (waiting == 3)
+                multiply<3, 1>({alone[0], alone[1], alone[2]}, panel(blocks - 1), rows,
+                               {alone_sums[0], alone_sums[1], alone_sums[2]});
+            else if (waiting == 2)
+                multiply<2, 1>({alone[0], alone[1]}, panel(blocks - 1), rows,
+                               {alone_sums[0], alone_sums[1]});
+            else
+                multiply<1, 1>({alone[0]}, panel(blocks - 1), rows, {alone_sums[0]});
+            waiting = 0;
+        }
     }
 }
 
@@ -145,6 +194,13 @@ void maximise(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch,
             if (rows + kLanes > kPanel) {
                 add_panel(task, leaf, scratch, c, rows, sums);
                 rows = 0;
+            }
+            if (left == (1u << kLanes) - 1) {
+                for (int q = 0; q < kLanes; ++q)
+                    scratch.places[rows + q] = 8 * g + p * kLanes + q;
+                store(scratch.roots + rows, sqrt(r));
+                rows += kLanes;
+                continue;
             }
             double roots[kLanes];
             store(roots, sqrt(r));

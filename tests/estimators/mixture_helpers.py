@@ -55,16 +55,11 @@ def errors_of(model: Any) -> list[float]:
     return [record.error for record in model.history_] + [model.soft_clustering_error_]
 
 
-def assert_monotone(model: Any, rounding: float = 1e-9) -> None:
+def assert_monotone(model: Any, rounding: float = 1e-11) -> None:
     """The soft clustering error never increases, to rounding."""
     for run in model.runs_:
         errors = np.array([r.error for r in run.history] + [run.soft_clustering_error])
         assert np.all(np.diff(errors) <= rounding * (1 + np.abs(errors[1:]))), errors
-
-
-# Where a component is flat, the floor keeps its standard deviation at a millionth of the column's:
-# a variance of 1e-12, of which float64 covariances hold four digits.
-ROUNDING_WHEN_FLAT = 1e-3
 
 
 def assert_same_mixture(a: Any, b: Any) -> None:

@@ -15,7 +15,6 @@ from coterie.kernels import reference
 
 from .mixture_helpers import (
     FAMILIES,
-    ROUNDING_WHEN_FLAT,
     as_reference,
     assert_monotone,
     assert_same_mixture,
@@ -27,9 +26,7 @@ from .mixture_helpers import (
 pytestmark = pytest.mark.filterwarnings("ignore:Best performing")
 
 
-def beside_the_reference(
-    X: Any, family: str, n_iter: int = 4, rounding: float = 1e-9
-) -> tuple[Any, Any]:
+def beside_the_reference(X: Any, family: str, n_iter: int = 4) -> tuple[Any, Any]:
     start = start_from(X, family)
     model = GaussianMixture(3, covariance_type=family, max_iter=n_iter, tol=0.0, **start).fit(X)
     answer = reference.soft_clustering(
@@ -40,7 +37,7 @@ def beside_the_reference(
         floor=relative_floor(X),
         added=False,
     )
-    assert_monotone(model, rounding)
+    assert_monotone(model)
     return model, answer
 
 
@@ -91,16 +88,23 @@ def test_one_outlier(family: str) -> None:
     X[0] = 1e6
     model, answer = beside_the_reference(X, family)
     assert_close(model, answer, family, 1e6, 1e-9)
+    # Every component in its own units, which are 1e6 times smaller than the data's for most.
+    C = reference.in_family(answer.mixture.covariances, family).astype(float)
+    for found, wanted in (
+        [(model.covariances_, C)] if family == "tied" else zip(model.covariances_, C, strict=True)
+    ):
+        assert np.max(np.abs(found - wanted)) <= 1e-9 * np.max(np.abs(wanted))
 
 
 @pytest.mark.parametrize("family", ["full", "tied"])
 def test_collinear_columns(family: str) -> None:
     X = groups()
     X[:, 2] = X[:, 0] - X[:, 1]
-    model, answer = beside_the_reference(X, family, rounding=ROUNDING_WHEN_FLAT)
+    model, answer = beside_the_reference(X, family)
     C = reference.in_family(answer.mixture.covariances, family)
     assert np.max(np.abs(model.covariances_ - C)) <= 1e-4 * np.max(np.abs(C))
-    assert abs(model.soft_clustering_error_ - answer.errors[-1]) / len(X) < ROUNDING_WHEN_FLAT
+    # Given precisions of 1e12 hold the flat direction to four digits: so do errors by row.
+    assert abs(model.soft_clustering_error_ - answer.errors[-1]) / len(X) < 1e-3
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -119,7 +123,7 @@ def test_a_constant_column(family: str) -> None:
 def test_fewer_rows_than_columns(family: str) -> None:
     X = np.random.default_rng(0).normal(size=(6, 12))
     model = GaussianMixture(2, covariance_type=family, random_state=0).fit(X)
-    assert_monotone(model, ROUNDING_WHEN_FLAT)
+    assert_monotone(model)
     assert np.all(np.isfinite(model.score_samples(X)))
     assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
 
@@ -248,7 +252,7 @@ def test_the_error_never_increases(
     model = GaussianMixture(
         k, covariance_type=family, accelerate=accelerate, tol=1e-6, max_iter=60, random_state=seed
     ).fit(X)
-    assert_monotone(model, ROUNDING_WHEN_FLAT)
+    assert_monotone(model)
     assert np.all(np.isfinite(model.means_))
     assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
 

@@ -191,6 +191,37 @@ def test_same_bits_for_threads_and_blocks(kind: Kind, d: int) -> None:
         assert kind == "tied" or np.array_equal(found.second, whole.second)
 
 
+@given(
+    kind=st.sampled_from(KINDS),
+    k=st.integers(1, 6),
+    d=st.integers(1, 30),
+    chunks=st.floats(0.01, 3.5),
+    weighted=st.booleans(),
+    narrow=st.booleans(),
+    seed=st.integers(0, 2**20),
+)
+@settings(max_examples=150, deadline=None)
+def test_same_bits_in_many_cases(
+    kind: Kind, k: int, d: int, chunks: float, weighted: bool, narrow: bool, seed: int
+) -> None:
+    """Threads, blocks, float32 of the same values: 1,200 sweeps, each equal to the first."""
+    size = mixture_steps.chunk_rows(d)
+    tile = rows(1 + seed % 500, d, seed).astype(np.float32).astype(np.float64)
+    X = np.resize(tile, (max(1, int(chunks * size)), d))
+    w = np.random.default_rng(seed).uniform(0.5, 2, len(X)) if weighted else None
+    q, frame = model(kind, k, d, seed), Frame(tile.mean(axis=0), np.zeros(d, dtype=np.int32))
+    first = MemoryEngine(X, w).reduce(mixture_steps.sweep, frame, q).moments
+    same = X.astype(np.float32) if narrow else X
+    engines = [MemoryEngine(same, w, n_threads=t) for t in (1, 2, 3, 5, 64)]
+    engines += [MemoryEngine(same, w, block_rows=b, align=size) for b in (1, 7, 2 * size)]
+    for engine in engines:
+        found = engine.reduce(mixture_steps.sweep, frame, q).moments
+        assert found.log_likelihood == first.log_likelihood
+        assert np.array_equal(found.mass, first.mass)
+        assert np.array_equal(found.first, first.first)
+        assert kind == "tied" or np.array_equal(found.second, first.second)
+
+
 def test_blocks_may_be_added_in_any_order() -> None:
     X, q = rows(7 * 8192 + 3, 2, 4), model("full", 3, 2, 4)
     frame = Frame.plain(2)

@@ -6,7 +6,9 @@ centred and near one in size; `to_frame` and `from_frame` translate.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +20,10 @@ from coterie.kernels.mixture_steps import Densities, Frame, Kind, Moments
 
 LOG_2_PI = float(np.log(2 * np.pi))
 RELATIVE_FLOOR = 1e-12  # of a column's variance: a millionth of its standard deviation
+NEAR = 1e3  # floors: a matrix with so small a spread is known by its eigenvectors, not its entries
+
+Roots = Mapping[int, Floats]  # component -> U with U U' = C^-1, where C alone tells too little
+NO_ROOTS: Roots = MappingProxyType({})
 
 
 class NotPositiveDefinite(ValueError):
@@ -39,8 +45,8 @@ class Floor:
 
     `added` is scikit-learn's reg_covar: the values are added to the variances. Otherwise spread
     below the floor is raised to it, which is the likeliest covariance among those that are nowhere
-    below: so the soft clustering error still never increases (to rounding, which at the relative
-    floor is about 1e-4 per point and column: a matrix holds such a small spread to four digits).
+    below: so the soft clustering error still never increases. A matrix with so small a spread holds
+    it to four digits only; EM therefore goes on with the root that the raised spread has, `Roots`.
     """
 
     values: Floats  # (d,)
@@ -68,9 +74,19 @@ class Family:
 
     def estimate(self, moments: Moments, shift: Floats, floor: Floor) -> Floats:
         """Covariances about centre + shift, (k, d). Components without mass give NaN."""
+        return self.estimate_with_roots(moments, shift, floor)[0]
+
+    def estimate_with_roots(
+        self, moments: Moments, shift: Floats, floor: Floor
+    ) -> tuple[Floats, Roots]:
+        """The same, and roots of matrices near the floor."""
         raise NotImplementedError
 
-    def factors(self, covariances: Floats) -> Floats:
+    def roots(self, covariances: Floats, floor: Floor) -> Roots:
+        """Roots of matrices near the floor, nowhere below it, if only by rounding."""
+        return NO_ROOTS
+
+    def factors(self, covariances: Floats, roots: Roots = NO_ROOTS) -> Floats:
         """precisions_cholesky: U with U U' = C^-1, or 1 / standard deviation."""
         raise NotImplementedError
 
@@ -132,8 +148,11 @@ class Full(Family):
     def n_covariance_parameters(self, k: int, d: int) -> int:
         return k * d * (d + 1) // 2
 
-    def estimate(self, moments: Moments, shift: Floats, floor: Floor) -> Floats:
+    def estimate_with_roots(
+        self, moments: Moments, shift: Floats, floor: Floor
+    ) -> tuple[Floats, Roots]:
         assert moments.second is not None
+        roots: dict[int, Floats] = {}
         C = np.empty(moments.second.shape)
         for c, delta in enumerate(shift):  # one by one: matrices of all are large in memory
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -142,13 +161,19 @@ class Full(Family):
                 C[c] -= cross + cross.T
                 C[c] += np.outer(delta, delta)
             if np.isfinite(C[c]).all():
-                C[c] = _floored(C[c], floor)
-        return C
+                C[c], root = _floored(C[c], floor)
+                if root is not None:
+                    roots[c] = root
+        return C, roots
 
-    def factors(self, covariances: Floats) -> Floats:
+    def roots(self, covariances: Floats, floor: Floor) -> Roots:
+        found = {c: _floored(C, floor)[1] for c, C in enumerate(covariances)}
+        return {c: root for c, root in found.items() if root is not None}
+
+    def factors(self, covariances: Floats, roots: Roots = NO_ROOTS) -> Floats:
         out = np.empty_like(covariances)
         for c, C in enumerate(covariances):
-            U = _inverse_root(C)
+            U = roots[c] if c in roots else _inverse_root(C)
             if U is None:
                 raise NotPositiveDefinite(c)
             out[c] = U
@@ -182,7 +207,9 @@ class Tied(Full):
     def n_covariance_parameters(self, k: int, d: int) -> int:
         return d * (d + 1) // 2
 
-    def estimate(self, moments: Moments, shift: Floats, floor: Floor) -> Floats:
+    def estimate_with_roots(
+        self, moments: Moments, shift: Floats, floor: Floor
+    ) -> tuple[Floats, Roots]:
         """From the moments of full matrices; `pooled` needs only the data's total scatter."""
         live = moments.mass > 0
         means = np.where(live[:, None], shift, 0.0)
@@ -190,19 +217,24 @@ class Tied(Full):
         cross = moments.first.T @ means
         total = moments.second.sum(axis=0) - (cross + cross.T)
         total += (means * moments.mass[:, None]).T @ means
-        return _floored(total / moments.mass.sum(), floor)
+        return _shared(total / moments.mass.sum(), floor)
 
-    def pooled(self, scatter: Floats, moments: Moments, means: Floats, floor: Floor) -> Floats:
+    def pooled(
+        self, scatter: Floats, moments: Moments, means: Floats, floor: Floor
+    ) -> tuple[Floats, Roots]:
         """Scatter about the origin of the frame, less what the means explain.
 
         means : (k, d); moments taken about the origin.
         """
         cross = moments.first.T @ means
         within = scatter - (cross + cross.T) + (means * moments.mass[:, None]).T @ means
-        return _floored(within / moments.mass.sum(), floor)
+        return _shared(within / moments.mass.sum(), floor)
 
-    def factors(self, covariances: Floats) -> Floats:
-        U = _inverse_root(covariances)
+    def roots(self, covariances: Floats, floor: Floor) -> Roots:
+        return _shared(covariances, floor)[1]
+
+    def factors(self, covariances: Floats, roots: Roots = NO_ROOTS) -> Floats:
+        U = roots[0] if roots else _inverse_root(covariances)
         if U is None:
             raise NotPositiveDefinite(None)
         return U
@@ -230,14 +262,17 @@ class Diag(Family):
     def n_covariance_parameters(self, k: int, d: int) -> int:
         return k * d
 
-    def estimate(self, moments: Moments, shift: Floats, floor: Floor) -> Floats:
+    def estimate_with_roots(
+        self, moments: Moments, shift: Floats, floor: Floor
+    ) -> tuple[Floats, Roots]:
         assert moments.second is not None
         with np.errstate(divide="ignore", invalid="ignore"):
             mass = moments.mass[:, None]
             v = moments.second / mass - 2 * (moments.first / mass) * shift + shift**2
-        return v + floor.values if floor.added else np.asarray(np.maximum(v, floor.values))
+        v = v + floor.values if floor.added else np.maximum(v, floor.values)
+        return np.asarray(v), NO_ROOTS
 
-    def factors(self, covariances: Floats) -> Floats:
+    def factors(self, covariances: Floats, roots: Roots = NO_ROOTS) -> Floats:
         if not np.all(covariances > 0):
             flat = np.argwhere(~(covariances > 0))[0]
             raise NotPositiveDefinite(int(flat[0]))
@@ -268,7 +303,9 @@ class Spherical(Family):
     def n_covariance_parameters(self, k: int, d: int) -> int:
         return k
 
-    def estimate(self, moments: Moments, shift: Floats, floor: Floor) -> Floats:
+    def estimate_with_roots(
+        self, moments: Moments, shift: Floats, floor: Floor
+    ) -> tuple[Floats, Roots]:
         assert moments.second is not None
         d = shift.shape[1]
         second = moments.second if moments.second.ndim == 1 else moments.second.sum(axis=1)
@@ -278,9 +315,9 @@ class Spherical(Family):
                 second / moments.mass - (2 * mean * shift).sum(axis=1) + (shift**2).sum(axis=1)
             ) / d
         least = float(floor.values.mean())
-        return v + least if floor.added else np.asarray(np.maximum(v, least))
+        return np.asarray(v + least if floor.added else np.maximum(v, least)), NO_ROOTS
 
-    def factors(self, covariances: Floats) -> Floats:
+    def factors(self, covariances: Floats, roots: Roots = NO_ROOTS) -> Floats:
         if not np.all(covariances > 0):
             raise NotPositiveDefinite(int(np.flatnonzero(~(covariances > 0))[0]))
         return np.asarray(1.0 / np.sqrt(covariances))
@@ -316,25 +353,36 @@ def fixed(shape_of: str) -> Family:
     return type(FAMILIES[shape_of])(estimated=False)
 
 
-def _floored(C: Floats, floor: Floor) -> Floats:
-    """A symmetric matrix with the floor added, or raised to the floor where it is below."""
+def _shared(C: Floats, floor: Floor) -> tuple[Floats, Roots]:
+    C, root = _floored(C, floor)
+    return C, NO_ROOTS if root is None else {0: root}
+
+
+def _floored(C: Floats, floor: Floor) -> tuple[Floats, Floats | None]:
+    """A symmetric matrix with the floor added, or raised to the floor where it is below; near the
+    floor also upper U with U U' = C^-1."""
     d = len(C)
     if floor.added:
         C = C.copy()
         C.flat[:: d + 1] += floor.values
-        return C
+        return C, None
     root = np.sqrt(floor.values)
     relative = C / root[:, None] / root
     test = relative.copy()
-    test.flat[:: d + 1] -= 1.0
+    test.flat[:: d + 1] -= NEAR
     if lapack.dpotrf(test, lower=1, overwrite_a=1)[1] == 0:
-        return C  # nowhere below
+        return C, None  # nowhere near
     values, vectors = np.linalg.eigh(relative)
-    if values[0] >= 1.0:
-        return C
-    raised = (vectors * np.maximum(values, 1.0)) @ vectors.T
-    raised = (raised + raised.T) / 2
-    return np.asarray(raised * root[:, None] * root)
+    if values[0] < 1.0:
+        values = np.maximum(values, 1.0)
+        raised = (vectors * values) @ vectors.T
+        C = (raised + raised.T) / 2 * root[:, None] * root
+    # B B' = C^-1 with B = vectors / sqrt(values); B = U Q with Q orthogonal, by QR from the end.
+    B = vectors / np.sqrt(values) / root[:, None]
+    R: Floats = np.asarray(np.linalg.qr(B.T[:, ::-1], mode="r"))
+    U = R[::-1, ::-1].T
+    U = np.ascontiguousarray(U * np.sign(np.diagonal(U)))
+    return C, U
 
 
 def _inverse_root(C: Floats) -> Floats | None:

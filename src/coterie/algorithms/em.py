@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from coterie.algorithms.covariance import Family, Floor, NotPositiveDefinite, Tied
+from coterie.algorithms.covariance import NO_ROOTS, Family, Floor, NotPositiveDefinite, Tied
 from coterie.algorithms.mixture import Mixture, MixtureIteration, MixtureRun, MixtureSurvey
 from coterie.engines.protocol import Engine
 from coterie.kernels import mixture_steps
@@ -112,7 +112,7 @@ class Em:
         self.start, self.sweep = start, sweep
         self.floor: Floor = survey.floor(rules.reg_covar)
         self.mixture = start.to_frame(family, survey.frame)
-        self.factors = family.factors(self.mixture.covariances)
+        self.factors = self._factors(self.mixture)
         self.fallback: tuple[Mixture, Floats] | None = None  # while a proposal is on trial
         self.log_likelihood = float("nan")  # of the last round, by the frame's units
         self.history: list[MixtureIteration] = []
@@ -120,6 +120,13 @@ class Em:
         self.notes: dict[str, None] = {}
         self.sweeps = 0
         self._clock = time.perf_counter()
+
+    def _factors(self, mixture: Mixture) -> Floats:
+        """No spread below the floor, if only by rounding: steps from there could but go up."""
+        C, family = mixture.covariances, self.family
+        held = family.estimated and "covariances" not in self.rules.fixed and not self.floor.added
+        held = held and self.rules.max_iter != 0 and bool(np.isfinite(C).all())
+        return family.factors(C, family.roots(C, self.floor) if held else NO_ROOTS)
 
     def densities(self) -> Densities:
         m = self.mixture
@@ -193,11 +200,13 @@ class Em:
             if isinstance(family, Tied) and moments.second is None:
                 assert self.survey.scatter is not None
                 about_origin = replace(moments, first=moments.first + moments.mass[:, None] * base)
-                covariances = family.pooled(self.survey.scatter, about_origin, means, self.floor)
+                covariances, roots = family.pooled(
+                    self.survey.scatter, about_origin, means, self.floor
+                )
             else:
-                covariances = family.estimate(moments, means - base, self.floor)
+                covariances, roots = family.estimate_with_roots(moments, means - base, self.floor)
                 covariances = self._kept_where_empty(covariances, moments)
-            factors = family.factors(covariances)
+            factors = family.factors(covariances, roots)
         return Mixture(weights, means, covariances), factors
 
     def _kept_where_empty(self, covariances: Floats, moments: Moments) -> Floats:
@@ -256,7 +265,7 @@ class Em:
         if farther is None:
             return
         try:
-            factors = self.family.factors(farther.covariances)
+            factors = self._factors(farther)
         except NotPositiveDefinite:
             proposal.rejected()
             return
