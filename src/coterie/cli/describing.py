@@ -94,7 +94,7 @@ def _data_text(data: Dataset) -> str:
     rows = f"{plural(len(data), 'row')} of {plural(len(data.columns), 'column')}"
     lines = [_line("input", data.source), _line("kind", data.kind), _line("rows", rows)]
     for name, value in data.provenance.items():
-        if name in ("source", "rows") or value in (None, "", {}, 0):
+        if name in ("source", "rows", "rarities") or value in (None, "", {}, 0):
             continue
         shown = (
             ", ".join(f"{k} ({v})" for k, v in value.items()) if isinstance(value, dict) else value
