@@ -92,7 +92,9 @@ def test_a_model_is_saved_described_and_used(run: Run, flowers: Path) -> None:
     again = run("predict", "m.coterie", flowers, "-q")
     assert again.out == fit.out
     told = run("info", "m.coterie").out
-    assert "height, width" in told
+    assert "2: height, width" in told
+    assert "n_clusters 2" in told
+    assert "rows of fit 40" in told
     assert "standard" in told
     assert json.loads(run("info", "m.coterie", "--json").out)["estimator"] == "kmeans"
     files.written(flowers.parent / "new.csv", "width,extra,height\n4.5,1,-9.1\n")
@@ -135,7 +137,7 @@ def test_info_of_data_counts_what_is_missing(run: Run, tmp_path: Path) -> None:
     files.written(tmp_path / "gaps.csv", "a,b,c\n1,2,x\n,4,y\n5,6,z\n")
     out = run("info", "gaps.csv").out
     assert "3 rows of 2 columns" in out
-    assert "c (text)" in out
+    assert "not used    c (text)" in out
     told = json.loads(run("info", "gaps.csv", "--json").out)
     assert told["columns"][0] == {
         "column": "a", "smallest": 1.0, "mean": 3.0, "largest": 5.0, "spread": 2.0, "missing": 1,
