@@ -92,7 +92,9 @@ def test_a_model_is_saved_described_and_used(run: Run, flowers: Path) -> None:
     again = run("predict", "m.coterie", flowers, "-q")
     assert again.out == fit.out
     told = run("info", "m.coterie").out
-    assert "height, width" in told
+    assert "2: height, width" in told
+    assert "n_clusters 2" in told
+    assert "rows of fit 40" in told
     assert "standard" in told
     assert json.loads(run("info", "m.coterie", "--json").out)["estimator"] == "kmeans"
     files.written(flowers.parent / "new.csv", "width,extra,height\n4.5,1,-9.1\n")
@@ -118,18 +120,24 @@ def test_a_model_of_a_sound(run: Run, sound: Path) -> None:
     assert run("predict", "s.coterie", sound, "-q").out == fit.out
 
 
-def test_texts_are_not_predicted(run: Run, texts: Path) -> None:
-    run("kmeans", texts, "-k", 2, "--save", "t.coterie", "-q")
+def test_a_model_of_texts_weighs_new_texts_the_same_way(run: Run, texts: Path) -> None:
+    fit = run("kmeans", texts, "-k", 2, "--save", "t.coterie", "-q")
+    assert run("predict", "t.coterie", texts, "-q").out == fit.out
+    files.written(texts.with_name("new.txt"), "a ship would sail\npurr said the cats\n")
+    ships, cats = (row[1] for row in run("predict", "t.coterie", "new.txt", "-q").rows)
+    assert (cats, ships) == (fit.rows[0][1], fit.rows[1][1])
+    assert "rarities" not in run("info", texts).out
+    run("kmeans", texts, "-k", 2, "--components", 2, "--save", "t.coterie", "-q")
     result = run("predict", "t.coterie", texts)
     assert result.code == 1
-    assert "the weights of words belong to the texts of the fit" in result.told
+    assert "fit without --components" in result.told
 
 
 def test_info_of_data_counts_what_is_missing(run: Run, tmp_path: Path) -> None:
     files.written(tmp_path / "gaps.csv", "a,b,c\n1,2,x\n,4,y\n5,6,z\n")
     out = run("info", "gaps.csv").out
     assert "3 rows of 2 columns" in out
-    assert "c (text)" in out
+    assert "not used    c (text)" in out
     told = json.loads(run("info", "gaps.csv", "--json").out)
     assert told["columns"][0] == {
         "column": "a", "smallest": 1.0, "mean": 3.0, "largest": 5.0, "spread": 2.0, "missing": 1,

@@ -104,3 +104,13 @@ def test_ids_of_any_kind_are_written(capsysbinary: pytest.CaptureFixture[bytes])
     )
     outputs.write_labels(columns, None, "jsonl")
     assert b'{"day": "2026-01-02", "name": "a,b", "cluster": 0}' in capsysbinary.readouterr().out
+
+
+def test_many_integers_are_written_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow")
+    random = np.random.default_rng(0)
+    columns = {"row": np.arange(5000), "cluster": random.integers(-1, 9, 5000)}
+    slowly = b"".join(outputs.WRITERS["csv"](columns))
+    monkeypatch.setattr(outputs, "MANY", 100)
+    monkeypatch.setattr(outputs, "BLOCK", 100)
+    assert b"".join(outputs.WRITERS["csv"](columns)) == slowly

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from scipy import sparse
 
 from coterie.choosing.words import number, plural, text_table
 from coterie.cli.inputs import read_input
+from coterie.cli.summary import NAMES, TELLING
 from coterie.cli.terminal import Terminal
 from coterie.models import describe
 from coterie.models.container import MAGIC
@@ -21,6 +22,15 @@ if TYPE_CHECKING:
     from coterie.data import Dataset
 
 MOST = 40  # columns listed
+REACHED = {
+    "n_clusters_": "clusters",
+    "clustering_error_": "clustering error",
+    "soft_clustering_error_": "soft clustering error",
+    "n_iter_": "iterations",
+    "stopped_": "and then:",
+}
+UNSAID = ("source", "rows", "rarities", "missing")
+WORDS = {"columns_left_out": "not used", "rows_left_out": "dropped"}
 
 
 def run(source: str, options: Mapping[str, Any]) -> None:
@@ -57,49 +67,55 @@ def _table(source: str, options: Mapping[str, Any]) -> bool:
 
 
 def _model_text(header: Mapping[str, Any]) -> str:
-    lines = [
-        _line("model", header["estimator"]),
-        _line("written by", f"{header['written_by']}, {header['created']}"),
+    """What a header tells, without the arrays behind it."""
+    scaling, columns = header["scaling"], header["columns"]
+    kind = scaling.get("kind", "yes") if isinstance(scaling, dict) else scaling
+    parameters, attributes = header["parameters"], header["attributes"]
+    told = [f"{name} {parameters[name]}" for name in TELLING if parameters.get(name) is not None]
+    reached = [
+        f"{words} {number(value) if isinstance(value, float) else value}"
+        for name, words in REACHED.items()
+        if isinstance(value := attributes.get(name), int | float | str)
     ]
-    scaling = header["scaling"]
-    if isinstance(scaling, dict):
-        scaling = scaling.get("kind", "yes")
-    lines.append(_line("scaling", scaling or "none"))
-    columns = header["columns"]
-    if columns:
-        named = ", ".join(columns[:8]) + (
-            f" and {len(columns) - 8} more" if len(columns) > 8 else ""
-        )
-        lines.append(_line("columns", f"{len(columns)}: {named}"))
-    source = header["provenance"].get("source")
-    if source:
-        lines.append(_line("fitted to", source))
-    told = {
-        name: value for name, value in header["parameters"].items() if not isinstance(value, dict)
+    shown = {
+        "model": NAMES.get(header["estimator"], header["estimator"]),
+        "with": ", ".join(told),
+        "reached": ", ".join(reached),
+        "rows of fit": _rows_of_fit(header),
+        "columns": f"{len(columns)}: {_listed(columns)}" if columns else "",
+        "scaling": kind or "none",
+        "fitted to": header["provenance"].get("source"),
+        "written by": f"{header['written_by']}, {header['created']}",
     }
-    lines.append(
-        _line("parameters", ", ".join(f"{k}={v}" for k, v in told.items() if v is not None))
-    )
-    for entry in header["arrays"]:
-        shape = " x ".join(map(str, entry["shape"]))
-        lines.append(_line("array", f"{entry['name']}, {shape}"))
-    return "\n".join(lines)
+    return "\n".join(_line(head, text) for head, text in shown.items() if text)
+
+
+def _listed(names: Sequence[str], most: int = 8) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _rows_of_fit(header: Mapping[str, Any]) -> str:
+    shapes = {entry["name"]: entry["shape"] for entry in header["arrays"]}
+    return f"{shapes['labels_'][0]:,}" if "labels_" in shapes else ""
 
 
 def _line(head: str, text: Any) -> str:
-    return f"  {Terminal.of(sys.stdout).faint(head.ljust(11))}{text}"
+    return f"  {Terminal.of(sys.stdout).faint(head.ljust(12))}{text}"
 
 
 def _data_text(data: Dataset) -> str:
     rows = f"{plural(len(data), 'row')} of {plural(len(data.columns), 'column')}"
     lines = [_line("input", data.source), _line("kind", data.kind), _line("rows", rows)]
     for name, value in data.provenance.items():
-        if name in ("source", "rows") or value in (None, "", {}, 0):
+        if name in UNSAID or value in (None, "", {}, 0):
             continue
         shown = (
             ", ".join(f"{k} ({v})" for k, v in value.items()) if isinstance(value, dict) else value
         )
-        lines.append(_line(name.replace("_", " ")[:11], shown))
+        if isinstance(shown, list):
+            shown = " x ".join(map(str, shown))
+        lines.append(_line(WORDS.get(name, name.replace("_", " "))[:11], shown))
     if data.kind != "text":
         lines += ["", _columns_text(data)]
     return "\n".join(lines)
@@ -108,7 +124,7 @@ def _data_text(data: Dataset) -> str:
 def _columns_text(data: Dataset) -> str:
     shown = columns_of(data)
     more = len(shown["column"]) - MOST
-    width = max(map(len, shown["column"]))
+    width = max(len("column"), *map(len, shown["column"]))
     cut = {name: values[:MOST] for name, values in shown.items()}
     cut["column"] = [name.ljust(width) for name in cut["column"]]
     for name in ("smallest", "mean", "largest", "spread"):

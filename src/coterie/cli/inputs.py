@@ -42,6 +42,8 @@ FITS: dict[str, tuple[tuple[str, ...], str, Any]] = {
     "samples": (("sound",), "features", "samples"),
     "components": (("text",), "components", None),
     "stop_words": (("text",), "stop_words", None),
+    "words": (("text",), "words", None),  # these two come from a model, not from a person
+    "rarities": (("text",), "rarities", None),
     "max_memory": (("table", "video", "sound", "text"), "max_memory", None),
     "max_expansion": (("table", "sound", "text"), "max_expansion", None),
     "max_pixels": (("picture", "video"), "max_pixels", None),

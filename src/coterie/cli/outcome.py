@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,10 +80,20 @@ def fit(method: str, model: Any, data: Dataset, voice: Voice, doing: str) -> Out
         fitted = time.perf_counter()
         diagnoses = diagnose(model, data.X) if method != "mixture" or _whole(data.X) else ()
     outcome = Outcome(method, data, model, labels, {"fitting": fitted - began})
-    outcome.diagnoses = diagnoses
+    outcome.diagnoses = tuple(_named(diagnosis, data.columns) for diagnosis in diagnoses)
     if not diagnoses:  # they say the same better
         outcome.warnings = list(dict.fromkeys(str(warning.message) for warning in caught))
     return outcome
+
+
+def _named(diagnosis: Diagnosis, columns: Sequence[str]) -> Diagnosis:
+    """The same with the names of columns, which an array does not have."""
+
+    def name(found: re.Match[str]) -> str:
+        place = int(found[1])
+        return columns[place] if place < len(columns) else found[0]
+
+    return replace(diagnosis, sentence=re.sub(r"column (\d+)", name, diagnosis.sentence))
 
 
 def _whole(X: Any) -> bool:

@@ -7,6 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from coterie.models.atomic import write_whole
 ENDINGS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".npy": "npy", ".json": "json",
            ".jsonl": "jsonl", ".ndjson": "jsonl"}  # fmt: skip
 BLOCK = 1 << 16  # rows written together
+MANY = 1 << 17  # rows for which speed counts
 ON_A_TERMINAL = 40  # rows; more would push the summary off the screen
 PLAIN = (int, float, str)
 Columns = Mapping[str, NDArray[Any]]
@@ -69,9 +71,26 @@ def write_labels(columns: Columns, output: Path | None, form: str) -> str | None
 def _csv(columns: Columns) -> Iterator[bytes]:
     yield _csv_lines([list(columns)])
     n = len(columns["cluster"])
+    if n > MANY and all(values.dtype.kind in "iu" for values in columns.values()):
+        with suppress(ImportError):
+            yield from _csv_of_integers(columns)
+            return
     for start in range(0, n, BLOCK):
         lists = [_plain(values[start : start + BLOCK]) for values in columns.values()]
         yield _csv_lines(zip(*lists, strict=True))
+
+
+def _csv_of_integers(columns: Columns) -> Iterator[bytes]:
+    """The same lines, several times as fast, by pyarrow."""
+    import pyarrow
+    from pyarrow import csv as arrow_csv
+
+    plain = arrow_csv.WriteOptions(include_header=False)
+    for start in range(0, len(columns["cluster"]), 16 * BLOCK):
+        part = {name: values[start : start + 16 * BLOCK] for name, values in columns.items()}
+        buffer = io.BytesIO()
+        arrow_csv.write_csv(pyarrow.table(part), buffer, plain)
+        yield buffer.getvalue()
 
 
 def _csv_lines(rows: Any) -> bytes:

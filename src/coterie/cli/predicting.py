@@ -67,6 +67,8 @@ def reading_as(model: Model) -> dict[str, Any]:
             "position": known["position"] or None,
             "every": known.get("every"),
         }
+    if "rarities" in known:
+        return {"kind": "text", "words": list(model.columns), "rarities": known["rarities"]}
     if "format" in known:
         return {"columns": list(model.columns)}
     return {}
@@ -78,10 +80,10 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def predicted(model: Model, data: Dataset) -> Outcome:
     """What the model makes of the rows."""
-    if data.kind == "text":
+    if data.kind == "text" and "rarities" not in model.provenance:
         raise ValueError(
-            "expected rows of numbers, got texts: the weights of words belong to the texts of the "
-            "fit; cluster old and new texts together, or use coterie.data.Texts.rows in Python"
+            "expected a model of texts as words, got one of texts that were reduced with "
+            "--components, which are made anew for other texts; fit without --components"
         )
     began = time.perf_counter()
     rows = model.rows(data)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from coterie.cli.outcome import Outcome
 
 NAMES = {"kmeans": "k-means", "mixture": "mixture", "dbscan": "DBSCAN"}
+TELLING = ("n_clusters", "n_components", "covariance_type", "eps", "min_samples", "metric", "init",
+           "init_params", "n_init", "random_state")  # fmt: skip
 MOST_CLUSTERS = 20  # lines of the table
 ROWS = {"picture": "patch", "video": "patch", "sound": "frame", "text": "text", "table": "row"}
 
@@ -241,10 +243,8 @@ def as_json(outcome: Outcome) -> str:
 
 
 def _parameters(model: Any) -> dict[str, Any]:
-    telling = ("n_clusters", "n_components", "covariance_type", "eps", "min_samples", "metric",
-               "init", "init_params", "n_init", "random_state")  # fmt: skip
     there = model.get_params(deep=False)
-    return {name: there[name] for name in telling if name in there}
+    return {name: there[name] for name in TELLING if name in there}
 
 
 def _plain(value: Any) -> Any:

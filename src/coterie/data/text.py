@@ -69,6 +69,8 @@ def read_texts(
     min_df: int | float = 1,
     max_df: int | float = 1.0,
     ngrams: int = 1,
+    words: Sequence[str] | None = None,
+    rarities: Sequence[float] | None = None,
     max_memory: int | str | None = None,
     max_expansion: float = MAX_EXPANSION,
 ) -> Dataset:
@@ -86,6 +88,9 @@ def read_texts(
         Which words are left out, as in scikit-learn's TfidfVectorizer.
     ngrams : int, default=1
         Up to so many words in a row count as a word too.
+    words, rarities : sequences of equal length, or None
+        Of an earlier collection, whose weights these texts are to get: the columns of its rows, and
+        ``provenance["rarities"]``, the inverse document frequencies. None: found in the texts.
     max_memory, max_expansion
         As for `read_table`; here they limit what is read, and the rows.
     """
@@ -98,8 +103,12 @@ def read_texts(
         vectorizer = TfidfVectorizer(
             stop_words=stop_words, min_df=min_df, max_df=max_df, ngram_range=(1, ngrams)
         )
+        if words is not None and rarities is not None:
+            vectorizer.set_params(vocabulary=list(words))
+            vectorizer.idf_ = np.asarray(rarities, dtype=np.float64)
         try:
-            weights = vectorizer.fit_transform(texts).tocsr()
+            weights = (vectorizer.fit_transform if words is None else vectorizer.transform)(texts)
+            weights = weights.tocsr()
         except ValueError as error:
             raise DataError(
                 f"expected some words, but none are left ({error}); "
@@ -113,13 +122,15 @@ def read_texts(
             columns = tuple(f"component_{i}" for i in range(components))
     except DataError as error:
         raise DataError(f"{where}: {error}") from error.__cause__
-    provenance = {
+    provenance: dict[str, Any] = {
         "source": str(where),
         "documents": len(texts),
         "words": weights.shape[1],
         "components": components,
         "ngrams": ngrams,
     }
+    if components is None:  # what new texts need to get weights of the same kind
+        provenance["rarities"] = vectorizer.idf_.tolist()
     origin = Texts(names, weights, vectorizer, reduction)
     return Dataset(X, columns, "text", str(where), origin, provenance)
 
