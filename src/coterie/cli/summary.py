@@ -118,14 +118,18 @@ def cluster_means(outcome: Outcome) -> NDArray[np.float64] | None:
     if data.kind == "text" or sparse.issparse(data.X):
         return None
     inside = labels >= 0
-    counts = np.bincount(labels[inside], minlength=int(labels.max(initial=-1)) + 1)
-    means = np.empty((len(counts), data.X.shape[1]))
+    if not inside.all():
+        labels = labels[inside]
+    k = int(labels.max(initial=-1)) + 1
+    counts = np.bincount(labels, minlength=k)
+    means = np.empty((k, data.X.shape[1]))
     for column in range(data.X.shape[1]):
-        values = data.X[inside, column].astype(np.float64)
-        known = ~np.isnan(values)
-        total = np.bincount(labels[inside][known], values[known], minlength=len(counts))
-        there = np.bincount(labels[inside][known], minlength=len(counts))
-        means[:, column] = total / np.maximum(there, 1)
+        values = data.X[:, column] if len(labels) == len(data) else data.X[inside, column]
+        means[:, column] = np.bincount(labels, values, minlength=k) / np.maximum(counts, 1)
+        if np.isnan(means[:, column]).any():  # of the cells that are there
+            known = ~np.isnan(values)
+            total = np.bincount(labels[known], values[known], minlength=k)
+            means[:, column] = total / np.maximum(np.bincount(labels[known], minlength=k), 1)
     return means if data.scaling is None else data.scaling.undo(means)
 
 
