@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import plots
-from benchmarks.dbscan_peers import OURS, PACKAGES, PEERS, Answer, verdict
+from benchmarks.dbscan_peers import MOST_COLUMNS, OURS, PACKAGES, PEERS, Answer, verdict
 from benchmarks.dbscan_probe import GIGABYTES, SECONDS, probe
 from benchmarks.dbscan_workloads import (
     MIN_SAMPLES,
@@ -49,6 +49,7 @@ def run(options: Options) -> bool:
 def measure(workload: Workload, threads: int, chosen: list[str], options: Options) -> Row:
     """One row: everybody on one workload."""
     x = load(workload, options.quick, options.cache)
+    chosen = [name for name in chosen if workload.d <= MOST_COLUMNS.get(name, workload.d)]
     inside = [name for name in chosen if options.quick or name not in workload.too_much]
     calls = {name: partial(PEERS[name], x, workload.eps, threads) for name in inside}
     with limited(threads):

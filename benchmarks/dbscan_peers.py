@@ -59,6 +59,7 @@ def _fitted(model: Any, x: NDArray[np.float64]) -> Answer:
     return Answer(model.labels_, core)
 
 
+MOST_COLUMNS = {WANG: 20}  # beyond which a peer refuses
 PEERS: dict[str, Peer] = {OURS: coterie, SKLEARN: scikit_learn, WANG: wang}
 
 

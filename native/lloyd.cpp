@@ -97,16 +97,18 @@ void Lloyd::forget(const double* means, int k) {
 }
 
 // What a row keeps, bounds by group and its reach, may take a quarter of the row, and eight floats
-// always. One group per mean if that is affordable, else groups of whole panels.
+// always. One group per mean if that is affordable, else groups of whole panels. Up to two panels
+// have none: a row that is read meets them all sooner than one by one (784 columns and 10 means:
+// 2.8 s with a bound per mean, 2.3 s without).
 void Lloyd::plan_groups(int k) {
     const int panels = (k + kernels_->width - 1) / kernels_->width;
     const int per_row = rows_.kind == Kind::float64 ? rows_.d / 2 : rows_.d / 4;
     groups_ = panels_per_group_ = record_ = 0;
-    if (low_ || rows_.sparse() || algorithm_ == Algorithm::brute || k == 1)
+    if (low_ || rows_.sparse() || algorithm_ == Algorithm::brute || panels <= 2)
         return;
     if (k < per_row) {
         groups_ = k;
-    } else if (panels > 2) {
+    } else {
         const int most = std::clamp(rows_.d / 2 / 8 * 8, 8, kMostFloats) - 1;
         panels_per_group_ = (panels + most - 1) / most;
         groups_ = (panels + panels_per_group_ - 1) / panels_per_group_;

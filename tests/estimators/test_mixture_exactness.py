@@ -26,18 +26,22 @@ from .mixture_helpers import (
 pytestmark = pytest.mark.filterwarnings("ignore:Best performing")
 
 
-def beside_the_reference(X: Any, family: str, n_iter: int = 4) -> tuple[Any, Any]:
-    start = start_from(X, family)
-    model = GaussianMixture(3, covariance_type=family, max_iter=n_iter, tol=0.0, **start).fit(X)
+def beside_the_reference(
+    X: Any, family: str, n_iter: int = 4, reg_covar: float | None = None
+) -> tuple[Any, Any]:
+    start = start_from(X, family, reg_covar=reg_covar)
+    rules = {"max_iter": n_iter, "tol": 0.0, "reg_covar": reg_covar}
+    model = GaussianMixture(3, covariance_type=family, **rules, **start).fit(X)
     answer = reference.soft_clustering(
         X,
         as_reference(start, family),
         family,
         n_iter=n_iter,
-        floor=relative_floor(X),
-        added=False,
+        floor=relative_floor(X) if reg_covar is None else np.full(X.shape[1], reg_covar),
+        added=reg_covar is not None,
     )
-    assert_monotone(model)
+    if reg_covar is None:  # what is added each time is no part of the likelihood
+        assert_monotone(model)
     return model, answer
 
 
@@ -105,6 +109,24 @@ def test_collinear_columns(family: str) -> None:
     assert np.max(np.abs(model.covariances_ - C)) <= 1e-4 * np.max(np.abs(C))
     # Given precisions of 1e12 hold the flat direction to four digits: so do errors by row.
     assert abs(model.soft_clustering_error_ - answer.errors[-1]) / len(X) < 1e-3
+
+
+def flat(sort: str) -> Any:
+    if sort == "fewer rows than columns":
+        return groups(9, 12)
+    if sort == "duplicates":
+        return np.repeat(np.round(groups(9)), 20, axis=0)
+    X = groups()
+    X[:, 1] = 7.25
+    return X
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("sort", ["a constant column", "fewer rows than columns", "duplicates"])
+def test_flat_data_with_a_given_floor(family: str, sort: str) -> None:
+    """`reg_covar` makes the answer well defined, and it is that of long double."""
+    model, answer = beside_the_reference(flat(sort), family, reg_covar=1e-3)
+    assert_close(model, answer, family, 1.0, 1e-9)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
