@@ -53,7 +53,7 @@ def logarithmic(panel: Any, *directions: str) -> None:
         getattr(panel, f"set_{direction}scale")("log")
         axis = getattr(panel, f"{direction}axis")
         low, high = axis.get_data_interval()
-        near = low > 0 and high / low < 300
+        near = low > 0 and high / low < 300 and high < 100_000  # longer numbers would collide
         axis.set_major_locator(LogLocator(subs=(1, 2, 5) if near else (1,)))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         axis.set_minor_formatter(NullFormatter())
