@@ -150,7 +150,7 @@ template <class T> void CliqueGrid::sort(Team& team, const T* values, const Grid
 
     // A large page takes a while to get, and the first segment to be dealt out touches them all:
     // they are touched one by one before, so that an interrupt need not wait for that.
-    constexpr int64_t kPage = (1 << 21) / sizeof(Placed);
+    constexpr int64_t kPage = kLargePage / sizeof(Placed);
     Buffer<Placed> points(n_);
     team.for_chunks(n_, kPage, [&](int, int64_t i, int64_t) { points[i].key = 0; });
     team.for_chunks(segments, 1, [&](int, int64_t s, int64_t) {

@@ -9,7 +9,7 @@
 namespace coterie {
 namespace {
 
-constexpr size_t kLine = 64, kLargePage = size_t{1} << 21, kLarge = 2 * kLargePage;
+constexpr size_t kLine = 64, kLarge = 2 * kLargePage;
 
 } // namespace
 

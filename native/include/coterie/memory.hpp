@@ -7,6 +7,8 @@
 
 namespace coterie {
 
+constexpr size_t kLargePage = size_t{1} << 21; // bytes
+
 // At least this many bytes, to be given back by std::free. Large pieces ask the system for large
 // pages: to touch memory for the first time costs as much as a pass over it otherwise.
 void* aligned_memory(size_t bytes);
