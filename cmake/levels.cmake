@@ -3,10 +3,14 @@
 
 function(coterie_options target)
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/native/include)
+  set(optimise -O3)
+  if(COTERIE_SANITIZE)
+    set(optimise -O1) # at -O3 checks within unrolled kernels take the compiler many times as long
+  endif()
   # Contraction off: the definition of a distance is "multiply, then add". Kernels that may
   # fuse say so by calling fma().
   target_compile_options(${target} PRIVATE
-    -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fvisibility=hidden
+    ${optimise} -ffp-contract=off -fno-math-errno -fno-trapping-math -fvisibility=hidden
     -Wall -Wextra -Wno-psabi)
   if(COTERIE_SANITIZE)
     target_compile_options(${target} PUBLIC -fsanitize=${COTERIE_SANITIZE} -fno-omit-frame-pointer -g)

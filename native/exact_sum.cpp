@@ -1,10 +1,14 @@
 // exact_sum.cpp: grids of limbs, wide sums, and correctly rounded ratios.
 #include "coterie/exact_sum.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
+
+#include "coterie/team.hpp"
 
 namespace coterie {
 
@@ -196,26 +200,46 @@ double rounded_ratio(__int128 numerator, uint128 denominator, int exponent) {
     return negative ? -value : value;
 }
 
-bool means_from_sums(const int64_t* sums, const Grid& grid, const int64_t* mass, int mass_levels,
-                     int mass_top, int k, double* out) {
+namespace {
+
+constexpr int64_t kWorthATeam = 8192; // numbers, each some ten nanoseconds
+
+// work(thread, begin, end) over the columns of k clusters.
+template <class Work> void for_columns(Team& team, int columns, int k, const Work& work) {
+    const int64_t numbers = static_cast<int64_t>(columns) * k;
+    if (numbers < kWorthATeam)
+        return work(0, 0, columns);
+    const int64_t parts = std::min<int64_t>(numbers / (kWorthATeam / 4), 4 * team.size());
+    team.for_chunks(columns, (columns + parts - 1) / parts, work);
+}
+
+} // namespace
+
+bool means_from_sums(Team& team, const int64_t* sums, const Grid& grid, const int64_t* mass,
+                     int mass_levels, int mass_top, int k, double* out) {
     const int d = grid.columns, levels = grid.levels;
     const int mass_unit = mass_top - 30 - 32 * (mass_levels - 1);
-    for (int c = 0; c < k; ++c) {
-        __int128 weight;
-        if (!combine(mass + static_cast<size_t>(c) * mass_levels, mass_levels, 1, weight))
+    std::vector<__int128> weights(k);
+    for (int c = 0; c < k; ++c)
+        if (!combine(mass + static_cast<size_t>(c) * mass_levels, mass_levels, 1, weights[c]))
             return false;
-        if (weight <= 0)
-            continue;
-        const int64_t* row = sums + static_cast<size_t>(c) * levels * d;
-        for (int l = 0; l < d; ++l) {
-            __int128 sum;
-            if (!combine(row + l, levels, d, sum))
-                return false;
-            out[static_cast<size_t>(c) * d + l] = rounded_ratio(
-                sum, static_cast<uint128>(weight), grid.unit_exponent(l, levels - 1) - mass_unit);
+    std::atomic<bool> fits = true;
+    for_columns(team, d, k, [&](int, int64_t begin, int64_t end) {
+        for (int c = 0; c < k; ++c) {
+            const int64_t* row = sums + static_cast<size_t>(c) * levels * d;
+            for (int64_t l = begin; l < end && weights[c] > 0; ++l) {
+                __int128 sum;
+                if (!combine(row + l, levels, d, sum)) {
+                    fits = false;
+                    return;
+                }
+                out[static_cast<size_t>(c) * d + l] =
+                    rounded_ratio(sum, static_cast<uint128>(weights[c]),
+                                  grid.unit_exponent(static_cast<int>(l), levels - 1) - mass_unit);
+            }
         }
-    }
-    return true;
+    });
+    return fits;
 }
 
 namespace {
@@ -241,9 +265,9 @@ void add_saving_of(const int64_t* sums, const Grid& grid, int l, const int64_t* 
 // added up column by column before they go to the wide sum.
 class CountedSaving {
 public:
-    CountedSaving(const Grid& grid, WideSum& out)
-        : grid_(grid), out_(out), sums_(3 * static_cast<size_t>(grid.columns)) {}
-    ~CountedSaving() { flush(); }
+    // For columns [begin, end).
+    CountedSaving(const Grid& grid, int begin, int end, WideSum& out)
+        : grid_(grid), begin_(begin), out_(out), sums_(3 * static_cast<size_t>(end - begin)) {}
 
     // False if the mean is too small beside its column.
     bool add(__int128 sum, int l, int64_t count, int64_t m, int e) {
@@ -255,7 +279,7 @@ public:
             return false;
         const __int128 rest = 2 * sum - ((static_cast<__int128>(m) * count) << down);
         const __int128 factor = static_cast<__int128>(m) << lift;
-        __int128* to = &sums_[3 * static_cast<size_t>(l)];
+        __int128* to = &sums_[3 * static_cast<size_t>(l - begin_)];
         to[0] += factor * static_cast<int64_t>(rest & kPiece);
         to[1] += factor * static_cast<int64_t>((rest >> 42) & kPiece);
         to[2] += factor * static_cast<int64_t>(rest >> 84);
@@ -265,23 +289,22 @@ public:
         if (++clusters_ == 64) // 53 + kLift + 44 bits and 64 of them
             flush();
     }
+    void flush() {
+        for (size_t q = 0; q < sums_.size(); ++q) {
+            const int l = begin_ + static_cast<int>(q / 3), piece = static_cast<int>(q % 3);
+            out_.add(sums_[q], grid_.unit_exponent(l, grid_.levels - 1) + 42 * piece +
+                                   grid_.top[l] - 53 - kLift);
+            sums_[q] = 0;
+        }
+        clusters_ = 0;
+    }
 
 private:
     static constexpr int kLift = 20;
     static constexpr __int128 kPiece = (static_cast<__int128>(1) << 42) - 1;
 
-    void flush() {
-        for (int l = 0; l < grid_.columns; ++l)
-            for (int piece = 0; piece < 3; ++piece) {
-                __int128& sum = sums_[3 * static_cast<size_t>(l) + piece];
-                out_.add(sum, grid_.unit_exponent(l, grid_.levels - 1) + 42 * piece + grid_.top[l] -
-                                  53 - kLift);
-                sum = 0;
-            }
-        clusters_ = 0;
-    }
-
     const Grid& grid_;
+    int begin_;
     WideSum& out_;
     std::vector<__int128> sums_; // (columns, 3)
     int clusters_ = 0;
@@ -289,26 +312,33 @@ private:
 
 } // namespace
 
-void add_saving(const int64_t* sums, const Grid& grid, const int64_t* mass, int mass_levels,
-                int mass_top, int k, const double* means, WideSum& out) {
+void add_saving(Team& team, const int64_t* sums, const Grid& grid, const int64_t* mass,
+                int mass_levels, int mass_top, int k, const double* means, WideSum& out) {
     const int d = grid.columns, levels = grid.levels;
     const bool counted = mass_levels == 1 && mass_top == 30;
-    CountedSaving fast(grid, out);
-    for (int c = 0; c < k; ++c) {
-        const int64_t* row = sums + static_cast<size_t>(c) * levels * d;
-        const int64_t* weight = mass + static_cast<size_t>(c) * mass_levels;
-        for (int l = 0; l < d; ++l) {
-            int64_t m;
-            int e;
-            split_double(means[static_cast<size_t>(c) * d + l], m, e);
-            if (m == 0)
-                continue;
-            __int128 sum;
-            if (!counted || !combine(row + l, levels, d, sum) || !fast.add(sum, l, *weight, m, e))
-                add_saving_of(row, grid, l, weight, mass_levels, mass_top, m, e, out);
+    std::vector<WideSum> parts(team.size());
+    for_columns(team, d, k, [&](int t, int64_t begin, int64_t end) {
+        CountedSaving fast(grid, static_cast<int>(begin), static_cast<int>(end), parts[t]);
+        for (int c = 0; c < k; ++c) {
+            const int64_t* row = sums + static_cast<size_t>(c) * levels * d;
+            const int64_t* weight = mass + static_cast<size_t>(c) * mass_levels;
+            for (int l = static_cast<int>(begin); l < end; ++l) {
+                int64_t m;
+                int e;
+                split_double(means[static_cast<size_t>(c) * d + l], m, e);
+                if (m == 0)
+                    continue;
+                __int128 sum;
+                if (!counted || !combine(row + l, levels, d, sum) ||
+                    !fast.add(sum, l, *weight, m, e))
+                    add_saving_of(row, grid, l, weight, mass_levels, mass_top, m, e, parts[t]);
+            }
+            fast.end_cluster();
         }
-        fast.end_cluster();
-    }
+        fast.flush();
+    });
+    for (const WideSum& part : parts)
+        out.merge(part);
 }
 
 } // namespace coterie

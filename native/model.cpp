@@ -106,10 +106,16 @@ void PreparedModel::prepare(const Kernels& kernels, const Rows& rows, const doub
     model.panels = panels_.data();
     model.by_column = by_column_.data();
     model.reach = static_cast<float>(std::sqrt(reach) * 1.00001);
-    // Each of the d terms is rounded once (fused) or twice, in float32; the rounding of the rows
-    // and of the means to float32 and the last additions are a few terms more.
-    const int roundings = (kernels.fused ? d : 2 * d) + 10;
-    model.error = static_cast<float>(roundings * 0x1p-24 * 1.01);
+    model.roundings = kernels.fused ? 1 : 2;
+    model.error = model.error_of(d);
+    live_.clear();
+    for (int l = 0; rows.sparse() && l < d; ++l)
+        if (std::any_of(&means_t_[static_cast<size_t>(l) * stride],
+                        &means_t_[static_cast<size_t>(l) * stride] + k,
+                        [](double m) { return m != 0.0; }))
+            live_.push_back(l);
+    model.live = live_.data();
+    model.n_live = static_cast<int>(live_.size());
 }
 
 namespace {

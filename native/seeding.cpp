@@ -90,9 +90,10 @@ SeedPass Seeding::pass(int shift) const {
 }
 
 size_t Seeding::scratch_bytes(int trials) const {
-    // A row as float64, and the candidates and sixteen rows as float32.
     const size_t width = (rows_.d + 7) / 8 * 8;
-    return 8 * width + 4 * (trials + 16) * width;
+    if (rows_.sparse()) // eight points by column, where they are not zero, and a row
+        return 4 * (8 + 8 + 1) * width;
+    return 4 * (trials + 16) * width; // the candidates and sixteen rows as float32
 }
 
 void Seeding::prepare(Team& team) {

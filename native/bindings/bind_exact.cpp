@@ -1,6 +1,7 @@
 // bind_exact.cpp: exact means and errors from integer sums.
 #include "bindings.hpp"
 #include "coterie/exact_sum.hpp"
+#include "coterie/team.hpp"
 
 using namespace nb::literals;
 
@@ -15,26 +16,31 @@ coterie::Grid grid_of(const Input<int32_t, 1>& top, int levels) {
 void bind_exact(nb::module_& m) {
     m.def(
         "means_from_sums",
-        [](Input<int64_t, 3> sums, Input<int32_t, 1> top, Input<int64_t, 2> mass, int mass_top,
-           InOut<double, 2> means) {
-            return coterie::means_from_sums(sums.data(),
-                                            grid_of(top, static_cast<int>(sums.shape(1))),
-                                            mass.data(), static_cast<int>(mass.shape(1)), mass_top,
+        [](coterie::Team& team, Input<int64_t, 3> sums, Input<int32_t, 1> top,
+           Input<int64_t, 2> mass, int mass_top, InOut<double, 2> means) {
+            const coterie::Grid grid = grid_of(top, static_cast<int>(sums.shape(1)));
+            nb::gil_scoped_release release;
+            return coterie::means_from_sums(team, sums.data(), grid, mass.data(),
+                                            static_cast<int>(mass.shape(1)), mass_top,
                                             static_cast<int>(sums.shape(0)), means.data());
         },
-        "sums"_a, "top"_a, "mass"_a, "mass_top"_a, "means"_a,
+        "team"_a, "sums"_a, "top"_a, "mass"_a, "mass_top"_a, "means"_a,
         "Write the rounded means of clusters with mass; False if the limbs are too many.");
     m.def(
         "saving",
-        [](Input<int64_t, 3> sums, Input<int32_t, 1> top, Input<int64_t, 2> mass, int mass_top,
-           Input<double, 2> means) {
+        [](coterie::Team& team, Input<int64_t, 3> sums, Input<int32_t, 1> top,
+           Input<int64_t, 2> mass, int mass_top, Input<double, 2> means) {
             coterie::WideSum total;
-            coterie::add_saving(sums.data(), grid_of(top, static_cast<int>(sums.shape(1))),
-                                mass.data(), static_cast<int>(mass.shape(1)), mass_top,
-                                static_cast<int>(sums.shape(0)), means.data(), total);
+            const coterie::Grid grid = grid_of(top, static_cast<int>(sums.shape(1)));
+            {
+                nb::gil_scoped_release release;
+                coterie::add_saving(team, sums.data(), grid, mass.data(),
+                                    static_cast<int>(mass.shape(1)), mass_top,
+                                    static_cast<int>(sums.shape(0)), means.data(), total);
+            }
             return bytes_of(total);
         },
-        "sums"_a, "top"_a, "mass"_a, "mass_top"_a, "means"_a,
+        "team"_a, "sums"_a, "top"_a, "mass"_a, "mass_top"_a, "means"_a,
         "Bytes of the exact sum of 2 m S - W m^2 over clusters and columns.");
     m.attr("WIDE_LOWEST_EXPONENT") = coterie::WideSum::kLowest;
 }

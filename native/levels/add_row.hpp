@@ -46,15 +46,38 @@ COTERIE_INLINE void add_few(const T* x, const Grid& grid, int64_t* limbs) {
     }
 }
 
-template <int Sign> COTERIE_INLINE void add_mass(double w, const Grid& grid, int64_t* limbs) {
+// One number, at place `at` of every limb.
+template <int Sign>
+COTERIE_INLINE void add_value(double rest, const Grid& grid, size_t at, int64_t* limbs,
+                              size_t stride) {
     for (int j = 0; j < grid.levels; ++j) {
-        const double m = grid.magic[static_cast<size_t>(j) * grid.padded];
-        const double rounded = w + m;
-        int64_t a, b;
-        std::memcpy(&a, &rounded, 8);
-        std::memcpy(&b, &m, 8);
-        limbs[j] += Sign * (a - b);
-        w -= rounded - m;
+        const double m = grid.magic[static_cast<size_t>(j) * grid.padded + at];
+        const double rounded = rest + m;
+        limbs[j * stride + at] +=
+            Sign * (__builtin_bit_cast(int64_t, rounded) - __builtin_bit_cast(int64_t, m));
+        rest -= rounded - m;
+    }
+}
+
+template <int Sign> COTERIE_INLINE void add_mass(double w, const Grid& grid, int64_t* limbs) {
+    add_value<Sign>(w, grid, 0, limbs, 1);
+}
+
+// A sparse row: zeros hold no unit, so only its entries are looked at.
+template <int Sign, class T>
+COTERIE_INLINE void add_entries(const Rows& rows, int64_t i, const double* weight, const Grid& grid,
+                                int64_t* limbs) {
+    const T* values = static_cast<const T*>(rows.values);
+    for (int64_t p = rows.starts[i]; p < rows.starts[i + 1]; ++p) {
+        const size_t l = rows.columns[p];
+        const double x = values[p];
+        if (!weight) {
+            add_value<Sign>(x, grid, l, limbs, grid.padded);
+            continue;
+        }
+        const double product = *weight * x;
+        add_value<Sign>(product, grid, l, limbs, grid.padded);
+        add_value<Sign>(std::fma(*weight, x, -product), grid, l, limbs, grid.padded);
     }
 }
 
@@ -74,6 +97,19 @@ COTERIE_INLINE void add_row(const Rows& rows, const SumLayout& layout, Worker& w
             worker.mass[c] += Sign;
             return;
         }
+    }
+    if (rows.sparse()) {
+        const double* weight = layout.mass ? &rows.weights[i] : nullptr;
+        if (rows.kind == Kind::csr64)
+            add_entries<Sign, double>(rows, i, weight, grid, sums);
+        else
+            add_entries<Sign, float>(rows, i, weight, grid, sums);
+        if (weight)
+            add_mass<Sign>(*weight, *layout.mass,
+                           worker.mass + static_cast<size_t>(c) * layout.mass->levels);
+        else
+            worker.mass[c] += Sign;
+        return;
     }
     double* x = worker.row; // (padded,), zero beyond d
     if (rows.kind == Kind::float64 && (rows.d & 3) == 0 && !layout.mass) {

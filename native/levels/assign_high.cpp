@@ -251,7 +251,7 @@ struct Search : Batch {
                 store(v + p, fma(x, load<VF>(means + p), load<VF>(v + p)));
         }
         row[0] = i;
-        set_norm(0, square);
+        set_norm(0, square, model.error_of(rows.starts[i + 1] - rows.starts[i]));
         conclude(0, v);
     }
 

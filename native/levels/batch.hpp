@@ -78,13 +78,13 @@ struct Batch {
             frame_row(static_cast<const float*>(rows.values) + i * rows.d, model.frame, rows.d,
                       model.d_padded, x);
         row[size] = i;
-        set_norm(size, dot(x, x, model.d_padded));
+        set_norm(size, dot(x, x, model.d_padded), model.error);
         return size++;
     }
-    void set_norm(int z, float square) {
+    void set_norm(int z, float square, float rounding) {
         norm[z] = square;
         const float length = std::sqrt(square) * kUp + model.reach;
-        error[z] = length * length * model.error + 1e-36f;
+        error[z] = length * length * rounding + 1e-36f;
     }
     // |c|^2 - 2 x.c of the mean at a position.
     float proposal(int z, int position) const {

@@ -2,12 +2,11 @@
 //
 // Column l is added in lane l mod 8, and the eight lanes by pairs, never fused: the same bits at
 // every level, and no row needs to be turned. Vectors have eight lanes at every level.
-#include "seed_units.hpp"
+#include "seed_entries.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 namespace {
 
-typedef float F8 __attribute__((vector_size(32)));
 constexpr int kGroup = 16; // rows together: a whole number of vectors at every level
 
 COTERIE_INLINE F8 pairs(F8 a, F8 b) {
@@ -35,12 +34,11 @@ COTERIE_INLINE void eight_distances(const float* rows, const float* point, int w
 struct Framed {
     const SeedPass& pass;
     int d, width;
-    double* row;
     float *points, *rows;
 
     Framed(const SeedPass& pass_, char* scratch)
         : pass(pass_), d(pass.rows->d), width((d + 7) / 8 * 8),
-          row(reinterpret_cast<double*>(scratch)), points(reinterpret_cast<float*>(row + width)),
+          points(reinterpret_cast<float*>(scratch)),
           rows(points + static_cast<size_t>(pass.trials) * width) {
         for (int t = 0; t < pass.trials; ++t)
             frame(pass.candidates + static_cast<size_t>(t) * d,
@@ -63,23 +61,42 @@ struct Framed {
         for (int r = 0; r < kGroup; ++r) {
             const int64_t i = first + r < end ? first + r : end - 1;
             float* out = rows + r * width;
-            if (all.kind == Kind::float64) {
+            if (all.kind == Kind::float64)
                 frame(static_cast<const double*>(all.values) + i * d, out);
-            } else if (all.kind == Kind::float32) {
+            else
                 frame(static_cast<const float*>(all.values) + i * d, out);
-            } else {
-                read_row(all, i, row);
-                frame(row, out);
-            }
         }
         return rows;
     }
 };
 
 // Calls each(first row, how many of W rows are real, t, distances) for all rows and points.
+template <class T, class Each>
+COTERIE_INLINE void for_entries(const SeedPass& pass, int64_t begin, int64_t end, char* scratch,
+                                Each each) {
+    constexpr int kPoints = SparseDistances::kPoints;
+    for (int t = 0; t < pass.trials; t += kPoints) {
+        const int count = pass.trials - t < kPoints ? pass.trials - t : kPoints;
+        SparseDistances find(pass, t, count, scratch);
+        alignas(64) float distances[kPoints * W] = {};
+        for (int64_t first = begin; first < end; first += W) {
+            const int real = end - first < W ? static_cast<int>(end - first) : W;
+            for (int q = 0; q < real; ++q)
+                find.template row_distances<T>(first + q, pass.nearest32[first + q], distances, q,
+                                               W);
+            for (int c = 0; c < count; ++c)
+                each(first, real, t + c, load<VF>(distances + c * W));
+        }
+    }
+}
+
 template <class Each>
 COTERIE_INLINE void for_distances(const SeedPass& pass, int64_t begin, int64_t end, char* scratch,
                                   Each each) {
+    if (pass.rows->kind == Kind::csr64)
+        return for_entries<double>(pass, begin, end, scratch, each);
+    if (pass.rows->kind == Kind::csr32)
+        return for_entries<float>(pass, begin, end, scratch, each);
     const Framed framed(pass, scratch);
     const int width = framed.width;
     for (int64_t first = begin; first < end; first += kGroup) {

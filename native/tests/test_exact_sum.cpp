@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "check.hpp"
+#include "coterie/team.hpp"
 
 using coterie::Grid;
 using coterie::rounded_ratio;
@@ -181,13 +182,14 @@ void means() {
     sums[0][1][1] = 1;       // 2^-65
     const int64_t mass[] = {2, 0};
     double out[] = {7, 7, 7, 7};
-    CHECK(coterie::means_from_sums(&sums[0][0][0], grid, mass, 1, 30, 2, out));
+    coterie::Team team(2);
+    CHECK(coterie::means_from_sums(team, &sums[0][0][0], grid, mass, 1, 30, 2, out));
     CHECK(out[0] == 2.5);
     CHECK(out[1] == 0x1p-66);
     CHECK(out[2] == 7 && out[3] == 7);
     const Grid deep(top, 2, 4);
     const int64_t many[16] = {};
-    CHECK(!coterie::means_from_sums(many, deep, mass, 1, 30, 2, out));
+    CHECK(!coterie::means_from_sums(team, many, deep, mass, 1, 30, 2, out));
 }
 
 void saving() {
@@ -196,18 +198,19 @@ void saving() {
     const Grid grid(&top, 1, 1);
     const int64_t sums = 6, mass = 4;
     const double mean = 1.5;
+    coterie::Team team(1);
     WideSum out;
-    coterie::add_saving(&sums, grid, &mass, 1, 30, 1, &mean, out);
+    coterie::add_saving(team, &sums, grid, &mass, 1, 30, 1, &mean, out);
     CHECK(value_of(out, 0) == 9);
 
     // The smallest mean with weights that are small as well: none, and one unit.
     const double tiny = kSubnormal;
     const int64_t nothing = 0, something = 1;
     WideSum empty, unit;
-    coterie::add_saving(&nothing, grid, &nothing, 1, -400, 1, &tiny, empty);
+    coterie::add_saving(team, &nothing, grid, &nothing, 1, -400, 1, &tiny, empty);
     for (uint32_t digit : empty.integer())
         CHECK(digit == 0);
-    coterie::add_saving(&nothing, grid, &something, 1, -400, 1, &tiny, unit);
+    coterie::add_saving(team, &nothing, grid, &something, 1, -400, 1, &tiny, unit);
     const int place = 2 * -1074 - 430 - WideSum::kLowest; // -2^place
     const std::vector<uint32_t> digits = unit.integer();
     for (size_t w = 0; w < digits.size(); ++w) {

@@ -48,6 +48,20 @@ def test_plusplus_of_sparse_rows(case, seed):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("simd", LEVELS)
+@pytest.mark.parametrize(("d", "entries"), [(9, 2), (300, 8), (5000, 40)])
+def test_plusplus_of_rows_with_few_entries(d, entries, simd):
+    rng = np.random.default_rng(d)
+    X = np.zeros((400, d), dtype=np.float32)
+    for row in X:  # a few columns are common, most are rare
+        row[(d * rng.random(entries) ** 3).astype(int)] = rng.normal(size=entries)
+    X[7] = 0
+    for seed in range(4):
+        with level(simd):
+            dense, sparse = (seeds("k-means++", x, 12, seed) for x in (X, csr_matrix(X)))
+        np.testing.assert_array_equal(dense, sparse)
+
+
 def test_sparse_storage_of_columns_without_zeros():
     X = 1e6 + np.random.default_rng(0).normal(size=(60, 2))
     for seed in range(20):

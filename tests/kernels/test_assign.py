@@ -45,7 +45,9 @@ class Stepper:
 
     def updated(self, means: Floats) -> Floats:
         sums, mass = self.block.cache["lloyd"].totals()
-        return exact.exact_means(sums, self.survey.grid, mass, self.mass_grid, means)
+        return exact.exact_means(
+            self.engine.team, sums, self.survey.grid, mass, self.mass_grid, means
+        )
 
 
 def wandering(case: Case, rng: np.random.Generator, count: int) -> Iterator[Floats]:

@@ -11,6 +11,8 @@
 
 namespace coterie {
 
+class Team;
+
 // Where the limbs of each column lie.
 struct Grid {
     int columns = 0;
@@ -46,14 +48,16 @@ void split_double(double value, int64_t& mantissa, int& exponent);
 // The float64 nearest to (numerator * 2^exponent) / denominator, ties to even. denominator > 0.
 double rounded_ratio(__int128 numerator, unsigned __int128 denominator, int exponent);
 
+// What follows is shared out by columns where it is worth a team.
+
 // out: (k, columns) means of the clusters with a positive mass; the others keep what is there.
 // sums: (k, levels, columns), mass: (k, mass_levels). False if the limbs are too many for the
 // 128-bit path; the caller then takes the slow one.
-bool means_from_sums(const int64_t* sums, const Grid& grid, const int64_t* mass, int mass_levels,
-                     int mass_top, int k, double* out);
+bool means_from_sums(Team& team, const int64_t* sums, const Grid& grid, const int64_t* mass,
+                     int mass_levels, int mass_top, int k, double* out);
 
 // out += sum over clusters of (2 m S - W m^2): what the means save of the sum of squares.
-void add_saving(const int64_t* sums, const Grid& grid, const int64_t* mass, int mass_levels,
-                int mass_top, int k, const double* means, WideSum& out);
+void add_saving(Team& team, const int64_t* sums, const Grid& grid, const int64_t* mass,
+                int mass_levels, int mass_top, int k, const double* means, WideSum& out);
 
 } // namespace coterie

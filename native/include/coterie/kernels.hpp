@@ -36,12 +36,15 @@ struct Model {
     Frame frame;
 
     // Proposals: |c|^2 - 2 x.c in float32, wrong by at most error * (|x| + reach)^2 + tiny.
-    float reach = 0.f; // the longest mean
-    float error = 0.f;
-    const float* squares = nullptr;    // (kp,) |c|^2 by position; 1e30 beyond k
-    const float* flat = nullptr;       // (kp, d_padded) -2 c by position
-    const float* panels = nullptr;     // (kp / W, d, W) the same, W means side by side
-    const float* by_column = nullptr;  // sparse only: (d, kp)
+    float reach = 0.f;                // the longest mean
+    float error = 0.f;                // error_of(d)
+    int roundings = 2;                // of each term: one where products are fused
+    const float* squares = nullptr;   // (kp,) |c|^2 by position; 1e30 beyond k
+    const float* flat = nullptr;      // (kp, d_padded) -2 c by position
+    const float* panels = nullptr;    // (kp / W, d, W) the same, W means side by side
+    const float* by_column = nullptr; // sparse only: (d, kp)
+    const int32_t* live = nullptr;    // sparse only: (n_live,) columns where some mean is not zero
+    int n_live = 0;
     const int32_t* order = nullptr;    // (kp,) position -> mean, -1 beyond k
     const int32_t* position = nullptr; // (k,) mean -> position
     int kp = 0, d_padded = 0;
@@ -66,6 +69,12 @@ struct Model {
     const float* drift = nullptr;          // (k,) of the means, cumulative
     bool fresh = true;                     // nothing is known of any row yet
     bool brute = false;                    // compare every row with every mean, keep no bounds
+
+    // With so many terms that are not zero. The rounding of row and mean to float32 and the last
+    // additions are a few terms more.
+    float error_of(int64_t terms) const {
+        return static_cast<float>((roundings * terms + 10) * 0x1p-24 * 1.01);
+    }
 };
 
 // What is remembered of the rows from step to step: a cache that can be rebuilt.

@@ -34,7 +34,7 @@ public:
 private:
     Buffer<double> means_t_;
     Buffer<float> squares_, flat_, panels_, by_column_, table_;
-    std::vector<int32_t> order_, position_;
+    std::vector<int32_t> order_, position_, live_;
 };
 
 // Means that lie together get positions that lie together, in runs of `width`.

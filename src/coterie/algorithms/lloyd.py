@@ -130,7 +130,12 @@ class Lloyd:
 
     def _means_of(self, assignment: Assignment) -> Floats:
         means = exact.exact_means(
-            assignment.sums, self.survey.grid, assignment.mass, self.mass_grid, self.means
+            self.engine.team,
+            assignment.sums,
+            self.survey.grid,
+            assignment.mass,
+            self.mass_grid,
+            self.means,
         )
         if self.rules.unit_length:
             means = np.where(assignment.active[:, np.newaxis], unit_rows(means, self.means), means)
@@ -139,7 +144,12 @@ class Lloyd:
     def sum_of_squares(self, assignment: Assignment, means: Floats) -> Fraction:
         """Sum of w |x - m|^2 over the points, exactly, from the sums alone."""
         return self.survey.moments.squares - exact.saved_by_means(
-            assignment.sums, self.survey.grid, assignment.mass, self.mass_grid, means
+            self.engine.team,
+            assignment.sums,
+            self.survey.grid,
+            assignment.mass,
+            self.mass_grid,
+            means,
         )
 
     def record(self, update: Update) -> None:

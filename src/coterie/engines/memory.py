@@ -37,13 +37,13 @@ class MemoryEngine:
     ) -> None:
         n = X.shape[0]
         size = n if block_rows is None else -(-block_rows // align) * align
-        team = _native.Team(n_threads)
+        self.team = _native.Team(n_threads)
         whole = size >= n
         self.blocks = [
             Block.over(
                 X if whole else X[first : first + size],
                 None if weights is None else weights[first : first + size],
-                team,
+                self.team,
                 first,
             )
             for first in range(0, n, max(size, 1))

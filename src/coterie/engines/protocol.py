@@ -7,6 +7,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
+from coterie.kernels import _native
 from coterie.kernels.block import Block
 
 P = ParamSpec("P")
@@ -20,6 +21,8 @@ class Engine(Protocol):
     can be added in any order. So a driver neither knows nor cares how many blocks there are,
     where they live, or which of them answered first.
     """
+
+    team: _native.Team  # the threads of this process, for what a driver does between steps
 
     def reduce(
         self, step: Callable[Concatenate[Block, P], Statistic], *model: P.args, **named: P.kwargs

@@ -25,7 +25,7 @@ from coterie.estimators.scaling import (
 )
 from coterie.estimators.validation import check_enough_rows, refuse_not_finite
 from coterie.kernels import exact, steps
-from coterie.kernels.exact import COUNTING
+from coterie.kernels.exact import COUNTING, Grid, Integers
 from coterie.kernels.steps import Assignment, Extent, Survey
 
 
@@ -65,17 +65,17 @@ class Problem:
         return self.engine.reduce(steps.assign, self.survey, means, object(), "brute")
 
     def means_of(self, assignment: Assignment, previous: Floats) -> Floats:
-        grid = self.survey.mass_grid or COUNTING
-        return exact.exact_means(assignment.sums, self.survey.grid, assignment.mass, grid, previous)
+        return exact.exact_means(self.engine.team, *self._limbs(assignment), previous)
 
     def sum_of_squares(self, assignment: Assignment, means: Floats) -> float:
         """Sum of w |x - m|^2 over the rows, exactly, then rounded: in the units of the user."""
-        grid = self.survey.mass_grid or COUNTING
-        saved = exact.saved_by_means(
-            assignment.sums, self.survey.grid, assignment.mass, grid, means
-        )
+        saved = exact.saved_by_means(self.engine.team, *self._limbs(assignment), means)
         exponent = -2 * self.scale.rows - self.scale.weights
         return exact.to_float((self.survey.moments.squares - saved) * exact.scaled(1, exponent))
+
+    def _limbs(self, assignment: Assignment) -> tuple[Integers, Grid, Integers, Grid]:
+        grid = self.survey.mass_grid or COUNTING
+        return assignment.sums, self.survey.grid, assignment.mass, grid
 
 
 def problem(

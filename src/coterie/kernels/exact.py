@@ -57,6 +57,17 @@ class Grid:
             total = (total << 32) + limb
         return scaled(total, self.exponent(column, self.levels - 1))
 
+    def sum_of_squares(self, limbs: Integers) -> Fraction:
+        """Sum over columns of the squared numbers that ``limbs`` (levels, columns) stand for."""
+        lowest = int(self.top.min())
+        total = 0  # an integer: thousands of columns as fractions take longer than a step
+        for column, top in zip(limbs.T.tolist(), self.top.tolist(), strict=True):
+            value = 0
+            for limb in column:
+                value = (value << 32) + limb
+            total += (value * value) << 2 * (top - lowest)
+        return scaled(total, 2 * (lowest - 30 - 32 * (self.levels - 1)))
+
 
 COUNTING = Grid(np.array([30], dtype=np.int32), 1)  # of rows: one limb of whole units
 
@@ -86,14 +97,19 @@ def to_float(value: Fraction) -> float:
 
 
 def exact_means(
-    sums: Integers, grid: Grid, mass: Integers, mass_grid: Grid, previous: Floats
+    team: _native.Team,
+    sums: Integers,
+    grid: Grid,
+    mass: Integers,
+    mass_grid: Grid,
+    previous: Floats,
 ) -> Floats:
     """Mean of each cluster, the exact ratio rounded once; without mass, the previous mean.
 
     sums : (k, levels, d); mass : (k, mass levels); previous : (k, d)
     """
     means = np.array(previous, dtype=np.float64, order="C")
-    if _native.means_from_sums(sums, grid.top, mass, int(mass_grid.top[0]), means):
+    if _native.means_from_sums(team, sums, grid.top, mass, int(mass_grid.top[0]), means):
         return means
     for c in range(len(means)):
         weight = mass_grid.value(mass[c])
@@ -104,10 +120,14 @@ def exact_means(
 
 
 def saved_by_means(
-    sums: Integers, grid: Grid, mass: Integers, mass_grid: Grid, means: Floats
+    team: _native.Team,
+    sums: Integers,
+    grid: Grid,
+    mass: Integers,
+    mass_grid: Grid,
+    means: Floats,
 ) -> Fraction:
     """Sum of ``2 m S - W m**2`` over clusters and columns: what is left of the sum of squares
     after it is taken off is the sum of squared distances, for any means."""
-    return from_bytes(
-        _native.saving(sums, grid.top, mass, int(mass_grid.top[0]), np.ascontiguousarray(means))
-    )
+    means = np.ascontiguousarray(means)
+    return from_bytes(_native.saving(team, sums, grid.top, mass, int(mass_grid.top[0]), means))

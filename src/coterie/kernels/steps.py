@@ -71,33 +71,32 @@ class Moments:
     """Exact totals over the rows: weight, weighted sums by column, weighted sum of squares."""
 
     mass: Fraction
-    sums: tuple[Fraction, ...]
+    sums: Integers  # (levels, columns) limbs
+    grid: Grid  # of the limbs
     squares: Fraction
 
     def __add__(self, other: Moments) -> Moments:
-        sums = tuple(a + b for a, b in zip(self.sums, other.sums, strict=True))
-        return Moments(self.mass + other.mass, sums, self.squares + other.squares)
+        return Moments(
+            self.mass + other.mass, self.sums + other.sums, self.grid, self.squares + other.squares
+        )
 
     @property
     def mean_variance(self) -> float:
         """The mean over columns of the variance, rounded once."""
-        total = self.squares - sum((s * s for s in self.sums), Fraction(0)) / self.mass
-        return exact.to_float(total / self.mass / len(self.sums))
+        total = self.squares - self.grid.sum_of_squares(self.sums) / self.mass
+        return exact.to_float(total / self.mass / self.sums.shape[1])
 
 
 def moments(block: Block, grid: Grid, mass_grid: Grid | None, square_grid: Grid | None) -> Moments:
     """`square_grid` is that of w x^2; None where float64 products could vanish."""
     squares_at = (None, 0) if square_grid is None else (square_grid.top, square_grid.levels)
     sums, squares = block.rows.moments(grid.top, grid.levels, *squares_at)
-    columns = range(len(grid.top))
     mass = Fraction(block.n_rows)
     if mass_grid is not None and block.weights is not None:
         weights = _native.Block(block.weights[:, None], None, block.team)
         limbs, _ = weights.moments(mass_grid.top, mass_grid.levels, None, 0)
         mass = mass_grid.value(limbs[:, 0])
-    return Moments(
-        mass, tuple(grid.value(sums[:, c], c) for c in columns), exact.from_bytes(squares)
-    )
+    return Moments(mass, sums, grid, exact.from_bytes(squares))
 
 
 @dataclass(frozen=True)
