@@ -219,7 +219,7 @@ def test_json_lines(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ('{"a": 1}\n{"a": 2\n', "complete json file, but it cannot be read"),
-        ('{"a": 1}\n{"a": "x"}\n', "changed from number to string in row 1"),
+        ('{"a": 1}\n{"a": "x"}\n', "got numbers and then a string in object 2"),
         ('{"a": 1, "b": 2}\n{"b": 2}\n', "1 missing in 1 of 2 rows, the first in object 2, column"),
         ('{"a": {"b": 1}}\n', r"at least one column of numbers, got 'a' \(struct"),
     ],

@@ -1,4 +1,4 @@
-"""Parquet, Arrow and Feather files, and JSON lines, read by pyarrow."""
+"""Parquet, Arrow and Feather files, read by pyarrow."""
 
 from __future__ import annotations
 
@@ -164,30 +164,6 @@ class Feather(ArrowTable):
     def _given(self, number: int, chosen: list[int]) -> Iterator[Any]:
         batch, self._taken[number] = self._taken[number], None  # not needed any more
         yield batch.select(chosen)
-
-
-class JsonLines(ArrowTable):
-    """One JSON object per line; keys are columns, and a key that is not there is missing."""
-
-    format = "json"
-
-    def _open(self) -> Any:
-        json = required("pyarrow.json", "reading JSON lines", "tables")
-        self.limits.check(self.stored, self.stored, "a text")
-        return json.read_json(self.path)
-
-    def _schema(self) -> Any:
-        return self._source.schema
-
-    def _rows(self) -> int:
-        return int(self._source.num_rows)
-
-    def _parts(self, wanted: Sequence[int]) -> list[tuple[int, Batches]]:
-        batches = self._source.select(list(wanted)).to_batches()
-        return [(batch.num_rows, partial(iter, [batch])) for batch in batches]
-
-    def place(self, row: int) -> str:
-        return f"object {row + 1}"
 
 
 @contextmanager
