@@ -227,3 +227,18 @@ def test_json_lines(tmp_path: Path) -> None:
 def test_broken_json_lines(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(DataError, match=says):
         read_table(written(tmp_path / "t.jsonl", text))
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+@pytest.mark.parametrize("ids", [None, "name"])
+def test_few_row_groups_are_shared_out_by_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, d: int, ids: str | None
+) -> None:
+    monkeypatch.setattr("coterie.data.tables.arrow.threads", lambda: 4)
+    names = [f"r{i}" for i in range(50)]
+    rows = table(50, d, name=names)
+    for groups in (1, 2, 7):
+        parquet.write_table(rows, tmp_path / "t.parquet", row_group_size=-(-50 // groups))
+        data = read_table(tmp_path / "t.parquet", ids=ids)
+        np.testing.assert_array_equal(data.X, np.column_stack([rows.column(j) for j in range(d)]))
+        assert ids is None or data.ids["name"].tolist() == names

@@ -12,7 +12,7 @@ import numpy as np
 
 from coterie.data.errors import DataError, required
 from coterie.data.limits import readable
-from coterie.data.tables.arrow import ArrowTable, Batches
+from coterie.data.tables.arrow import ArrowTable, Piece, in_order
 
 BLOCK = 1 << 20  # bytes; no line may be longer
 NEWLINE = b"\n"
@@ -51,9 +51,10 @@ class JsonLines(ArrowTable):
     def _rows(self) -> int:
         return int(self._source.num_rows)
 
-    def _parts(self, wanted: Sequence[int]) -> list[tuple[int, Batches]]:
+    def _pieces(self, wanted: Sequence[int], d: int) -> list[Piece]:
         batches = self._source.select(list(wanted)).to_batches()
-        return [(batch.num_rows, partial(iter, [batch])) for batch in batches]
+        sizes = [batch.num_rows for batch in batches]
+        return in_order(sizes, wanted, lambda number: partial(iter, [batches[number]]))
 
     def place(self, row: int) -> str:
         return f"object {row + 1}"
