@@ -127,10 +127,16 @@ def test_a_model_of_texts_weighs_new_texts_the_same_way(run: Run, texts: Path) -
     ships, cats = (row[1] for row in run("predict", "t.coterie", "new.txt", "-q").rows)
     assert (cats, ships) == (fit.rows[0][1], fit.rows[1][1])
     assert "rarities" not in run("info", texts).out
-    run("kmeans", texts, "-k", 2, "--components", 2, "--save", "t.coterie", "-q")
-    result = run("predict", "t.coterie", texts)
-    assert result.code == 1
-    assert "fit without --components" in result.told
+
+
+def test_a_model_of_reduced_texts_reduces_new_texts_the_same_way(run: Run, texts: Path) -> None:
+    fit = run("kmeans", texts, "-k", 2, "--components", 2, "--save", "t.coterie", "-q")
+    assert run("predict", "t.coterie", texts, "-q").out == fit.out
+    files.written(texts.with_name("new.txt"), "a ship would sail\npurr said the cats\n")
+    ships, cats = (row[1] for row in run("predict", "t.coterie", "new.txt", "-q").rows)
+    assert (cats, ships) == (fit.rows[0][1], fit.rows[1][1])
+    for word in ("rarities", "vocabulary", "directions"):
+        assert word not in run("info", "t.coterie").out
 
 
 def test_info_of_data_counts_what_is_missing(run: Run, tmp_path: Path) -> None:

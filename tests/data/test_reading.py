@@ -63,6 +63,17 @@ def test_unknown_binary_files(tmp_path: Path) -> None:
         read(tmp_path / "nowhere")
 
 
+def test_names_that_promise_what_the_file_is_not(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.parquet", "a,b\n1,2\n3,4\n")
+    with pytest.raises(DataError, match=r"t\.parquet: expected Parquet, as the name ends in"):
+        read(path)
+    with pytest.raises(DataError, match=r"does not begin with PAR1: it begins with b'a,b"):
+        read(path, "table")  # nor by insisting
+    np.save(tmp_path / "a.npy", np.eye(3))
+    (tmp_path / "a.npy").rename(tmp_path / "a.parquet")
+    assert read(tmp_path / "a.parquet").provenance["format"] == "npy"  # the content decides
+
+
 def test_labels_that_do_not_fit(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.eye(3))
     data = read(tmp_path / "a.npy")

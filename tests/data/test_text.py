@@ -84,3 +84,33 @@ def test_a_folder_without_texts_and_a_small_budget(tmp_path: Path, path: Path) -
 def test_options_reach_the_vectorizer(path: Path) -> None:
     options: Any = {"ngrams": 2, "min_df": 2}
     assert read_texts(path, **options).columns == ("and", "bark", "cats", "dogs", "purr")
+
+
+@pytest.mark.parametrize("components", [None, 2])
+def test_texts_read_like_an_earlier_collection_get_the_same_bits(
+    tmp_path: Path, components: int | None
+) -> None:
+    rng = np.random.default_rng(0)
+    letters = [f"word{i}" for i in range(200)]
+    lines = "\n".join(" ".join(rng.choice(letters, 30)) for _ in range(40))
+    path = written(tmp_path / "many.txt", lines)
+    data = read_texts(path, components=components)
+    known = data.provenance
+    again = read_texts(
+        path,
+        words=known.get("vocabulary", data.columns),
+        rarities=known["rarities"],
+        directions=known.get("directions"),
+    )
+    if components is None:
+        assert (data.X != again.X).nnz == 0
+    else:
+        np.testing.assert_array_equal(data.X, again.X)
+        np.testing.assert_array_equal(data.X, data.origin.rows(lines.split("\n")))  # type: ignore[attr-defined]
+    assert data.columns == again.columns
+
+
+def test_directions_of_another_collection(path: Path) -> None:
+    words, rarities = ["cats", "dogs"], [1.0, 1.0]
+    with pytest.raises(ValueError, match=r"shape \(components, 2\).*got shape \(1, 3\)"):
+        read_texts(path, words=words, rarities=rarities, directions=[[1.0, 0.0, 0.0]])

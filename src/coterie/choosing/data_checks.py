@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from coterie.choosing.findings import Case, Finding
 from coterie.choosing.rows import sample_rows
 from coterie.choosing.words import number, share
 from coterie.estimators import GaussianMixture
+from coterie.estimators.validation import effective_threads
 
 UNLIKE = 100.0  # ratio of standard deviations
 MANY_COPIES = 0.3  # of the rows
 LOOKED_AT = 20_000
+BLOCK = 1 << 14  # rows that stay in the cache
 
 
 def findings(case: Case) -> Iterator[Finding]:
@@ -35,7 +38,7 @@ def unlike_scales(case: Case) -> Iterator[Finding]:
     )
     if own_scale or getattr(model, "metric", "euclidean") in ("haversine", "cosine", "precomputed"):
         return
-    spread = spreads(case.X)
+    spread = spreads(case.X, effective_threads(getattr(model, "n_jobs", None), case.X.size))
     wide, narrow = int(np.argmax(spread)), int(np.argmin(np.where(spread > 0, spread, np.inf)))
     if spread[narrow] == 0 or not spread[wide] / spread[narrow] >= UNLIKE:
         return
@@ -47,29 +50,40 @@ def unlike_scales(case: Case) -> Iterator[Finding]:
     )
 
 
-def spreads(X: Any) -> Any:
+def spreads(X: Any, n_threads: int = 1) -> Any:
     """(d,) standard deviations, up to a common power of two; 0 for a constant column."""
     values = np.asarray(X, dtype=np.float64)
-    low = np.min([columns.min(axis=1) for columns in _columns(values)], axis=0)
-    high = np.max([columns.max(axis=1) for columns in _columns(values)], axis=0)
-    exponent = int(np.frexp(np.abs(high / 2 - low / 2).max())[1]) + 1
-    unit = 2.0 ** -max(exponent, -1000)  # finite, so that a product does what ldexp would
-    total = np.zeros(values.shape[1])
-    squares = np.zeros(values.shape[1])
-    middle = low / 2 + high / 2
-    for columns in _columns(values):
-        part = (columns - middle[:, np.newaxis]) * unit
-        total += part.sum(axis=1)
-        squares += np.einsum("ij,ij->i", part, part)
-    mean = total / len(values)
-    variance = np.maximum(squares / len(values) - mean**2, 0.0)
+    with ThreadPoolExecutor(n_threads) as pool:  # NumPy works on blocks side by side
+
+        def over_blocks(look: Callable[[Any], Any]) -> list[Any]:
+            return list(pool.map(lambda block: look(_columns(block)), _blocks(values)))
+
+        ends = over_blocks(lambda columns: (columns.min(axis=1), columns.max(axis=1)))
+        low = np.min([low for low, _ in ends], axis=0)
+        high = np.max([high for _, high in ends], axis=0)
+        exponent = int(np.frexp(np.abs(high / 2 - low / 2).max())[1]) + 1
+        unit = 2.0 ** -max(exponent, -1000)  # finite, so that a product does what ldexp would
+        middle = (low / 2 + high / 2)[:, np.newaxis]
+
+        def sums(columns: Any) -> tuple[Any, Any]:
+            part = np.multiply(np.subtract(columns, middle, out=columns), unit, out=columns)
+            return part.sum(axis=1), np.einsum("ij,ij->i", part, part)
+
+        found = over_blocks(sums)
+    mean = np.sum([total for total, _ in found], axis=0) / len(values)
+    mean_square = np.sum([squares for _, squares in found], axis=0) / len(values)
+    variance = np.maximum(mean_square - mean**2, 0.0)
     return np.where(high > low, np.sqrt(variance), 0.0)
 
 
-def _columns(values: Any) -> Iterator[Any]:
-    """Some rows at a time, by columns: NumPy adds up long columns much faster than short rows."""
-    for begin in range(0, len(values), 1 << 16):
-        yield np.ascontiguousarray(values[begin : begin + (1 << 16)].T)
+def _blocks(values: Any) -> Iterator[Any]:
+    for begin in range(0, len(values), BLOCK):
+        yield values[begin : begin + BLOCK]
+
+
+def _columns(block: Any) -> Any:
+    """A copy by columns: NumPy adds up long columns much faster than short rows."""
+    return np.array(block.T, order="C")
 
 
 def copies(case: Case) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_random_state
+from sklearn.utils.random import sample_without_replacement
 
 from coterie.estimators import KMeans
 from coterie.estimators.problem import look_at
@@ -21,6 +22,7 @@ Rows = NDArray[np.intp]
 DIRECT = {"euclidean", "cityblock", "manhattan", "l1", "l2", "chebyshev"}  # by differences
 NAMES = {"manhattan": "cityblock", "l1": "cityblock", "l2": "euclidean"}
 VALUES_AT_ONCE = 1 << 22
+FEW_OF_MANY = 50
 
 
 def checked_rows(X: Any) -> Any:
@@ -41,7 +43,11 @@ def sample_rows(n: int, size: int | None, random_state: Any) -> Rows | None:
         )
     if size is None or size >= n:
         return None
-    chosen: Rows = check_random_state(random_state).choice(n, size, replace=False)
+    random = check_random_state(random_state)
+    if n > FEW_OF_MANY * size:  # `choice` would shuffle all n
+        chosen: Rows = sample_without_replacement(n, size, random_state=random)
+    else:
+        chosen = random.choice(n, size, replace=False)
     return np.sort(chosen)
 
 

@@ -29,7 +29,7 @@ REACHED = {
     "n_iter_": "iterations",
     "stopped_": "and then:",
 }
-UNSAID = ("source", "rows", "rarities", "missing")
+UNSAID = ("source", "rows", "rarities", "vocabulary", "directions", "missing")
 WORDS = {"columns_left_out": "not used", "rows_left_out": "dropped"}
 
 

@@ -42,8 +42,9 @@ FITS: dict[str, tuple[tuple[str, ...], str, Any]] = {
     "samples": (("sound",), "features", "samples"),
     "components": (("text",), "components", None),
     "stop_words": (("text",), "stop_words", None),
-    "words": (("text",), "words", None),  # these two come from a model, not from a person
+    "words": (("text",), "words", None),  # these three come from a model, not from a person
     "rarities": (("text",), "rarities", None),
+    "directions": (("text",), "directions", None),
     "max_memory": (("table", "video", "sound", "text"), "max_memory", None),
     "max_expansion": (("table", "sound", "text"), "max_expansion", None),
     "max_pixels": (("picture", "video"), "max_pixels", None),
@@ -61,7 +62,7 @@ def read_input(source: str, options: Mapping[str, Any]) -> Dataset:
 
 def _read(source: str, options: dict[str, Any]) -> Dataset:
     kind = options.pop("kind")
-    given = {name: value for name, value in options.items() if value not in (None, False)}
+    given = {name: value for name, value in options.items() if not _left_out(value)}
     if options.get("header") is False:
         given["header"] = False
     toy = None if Path(source).exists() else toy_set(source)
@@ -82,6 +83,10 @@ def _read(source: str, options: dict[str, Any]) -> Dataset:
         except DataError as error:
             message = str(error).replace(str(path), shown)
             raise DataError(message) from error.__cause__
+
+
+def _left_out(value: Any) -> bool:
+    return value is None or value is False
 
 
 def _for_reading(given: Mapping[str, Any]) -> dict[str, Any]:

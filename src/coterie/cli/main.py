@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Sequence
 
 FAILURE, WRONG_USAGE, INTERRUPTED, NOBODY_READS = 1, 2, 130, 141
@@ -15,6 +16,7 @@ FAILURE, WRONG_USAGE, INTERRUPTED, NOBODY_READS = 1, 2, 130, 141
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    began = time.perf_counter()
     try:
         import click
     except ImportError:
@@ -25,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     try:
         given = sys.argv[1:] if arguments is None else arguments
-        with coterie.make_context("coterie", list(given)) as context:
+        with coterie.make_context("coterie", list(given), obj=began) as context:
             coterie.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as end:

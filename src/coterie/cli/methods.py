@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import click
 import numpy as np
 
 from coterie.choosing import choose_eps, choose_k
@@ -35,11 +36,12 @@ def voice_of(options: Mapping[str, Any]) -> Voice:
 def read_timed(
     source: str, options: Mapping[str, Any], voice: Voice
 ) -> tuple[Dataset, dict[str, float]]:
-    """The data, and how long it took."""
+    """The data, and how long that took, and the imports before it."""
     began = time.perf_counter()
     with voice.progress(f"reading {source}"):
         data = read_input(source, options)
-    return data, {"reading": time.perf_counter() - began}
+    started = click.get_current_context().obj
+    return data, {"starting": began - started, "reading": time.perf_counter() - began}
 
 
 def run(method: str, source: str, options: Mapping[str, Any]) -> None:

@@ -79,7 +79,9 @@ def fit(method: str, model: Any, data: Dataset, voice: Voice, doing: str) -> Out
         labels = model.labels_ if hasattr(model, "labels_") else model.predict(data.X)
         fitted = time.perf_counter()
         diagnoses = diagnose(model, data.X) if method != "mixture" or _whole(data.X) else ()
-    outcome = Outcome(method, data, model, labels, {"fitting": fitted - began})
+        looked = time.perf_counter()
+    seconds = {"fitting": fitted - began, "looking for faults": looked - fitted}
+    outcome = Outcome(method, data, model, labels, seconds)
     outcome.diagnoses = tuple(_named(diagnosis, data.columns) for diagnosis in diagnoses)
     if not diagnoses:  # they say the same better
         outcome.warnings = list(dict.fromkeys(str(warning.message) for warning in caught))
@@ -136,8 +138,10 @@ def deliver(outcome: Outcome, keeping: Keeping, voice: Voice) -> None:
     form = form_of(keeping.output, keeping.form)
     to_file = keeping.output is not None and str(keeping.output) != "-"
     if to_file:
+        began = time.perf_counter()
         said = write_labels(outcome.columns(), keeping.output, form)
         outcome.written.append(str(said))
+        outcome.seconds["writing"] = time.perf_counter() - began
     tell(outcome, voice)
     if keeping.as_json:
         print(as_json(outcome))

@@ -68,7 +68,12 @@ def reading_as(model: Model) -> dict[str, Any]:
             "every": known.get("every"),
         }
     if "rarities" in known:
-        return {"kind": "text", "words": list(model.columns), "rarities": known["rarities"]}
+        return {
+            "kind": "text",
+            "words": known.get("vocabulary", list(model.columns)),
+            "rarities": known["rarities"],
+            "directions": known.get("directions"),
+        }
     if "format" in known:
         return {"columns": list(model.columns)}
     return {}
@@ -82,8 +87,8 @@ def predicted(model: Model, data: Dataset) -> Outcome:
     """What the model makes of the rows."""
     if data.kind == "text" and "rarities" not in model.provenance:
         raise ValueError(
-            "expected a model of texts as words, got one of texts that were reduced with "
-            "--components, which are made anew for other texts; fit without --components"
+            "expected a model that knows the words of its texts, got one without, saved by an "
+            "older Coterie from texts reduced with --components; fit and save it again"
         )
     began = time.perf_counter()
     rows = model.rows(data)

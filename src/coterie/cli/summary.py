@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coterie import colours
+from coterie.algorithms.lloyd import UNCHANGED
 from coterie.choosing.words import number, plural, share
 from coterie.cli.voice import Voice
 from coterie.cli.wording import as_options
@@ -22,6 +23,7 @@ NAMES = {"kmeans": "k-means", "mixture": "mixture", "dbscan": "DBSCAN"}
 TELLING = ("n_clusters", "n_components", "covariance_type", "eps", "min_samples", "metric", "init",
            "init_params", "n_init", "random_state")  # fmt: skip
 MOST_CLUSTERS = 20  # lines of the table
+BLOCK = 1 << 15  # rows looked at together
 ROWS = {"picture": "patch", "video": "patch", "sound": "frame", "text": "text", "table": "row"}
 
 
@@ -70,7 +72,7 @@ def _several(noun: str) -> str:
 
 def about_fit(outcome: Outcome) -> str:
     model, labels = outcome.model, outcome.labels
-    words = [plural(len(np.unique(labels[labels >= 0])), "cluster")]
+    words = [plural(n_clusters(labels), "cluster")]
     if outcome.method == "dbscan":
         words[0] += f" with eps {number(model.eps)} and min_samples {model.min_samples}"
         words.append(f"{share(float((labels < 0).mean()))} noise")
@@ -94,13 +96,25 @@ def _seconds(took: float) -> str:
     return f"{1e3 * took:.0f} ms" if took < 0.9995 else f"{took:.2f} s"
 
 
+def _counts(labels: NDArray[Any]) -> NDArray[np.intp]:
+    """(1 + k,) rows that are noise, and rows of each cluster."""
+    return np.bincount(np.asarray(labels) + 1, minlength=1)
+
+
+def n_clusters(labels: NDArray[Any]) -> int:
+    """How many clusters have rows."""
+    return int(np.count_nonzero(_counts(labels)[1:]))
+
+
 def clusters(outcome: Outcome) -> list[dict[str, Any]]:
     """One record per cluster, by number; noise last as -1."""
     labels = np.asarray(outcome.labels)
     means = cluster_means(outcome)
     words = _top_words(outcome)
     found = []
-    for cluster, count in zip(*np.unique(labels, return_counts=True), strict=True):
+    counts = _counts(labels)
+    for cluster in np.flatnonzero(counts) - 1:
+        count = counts[cluster + 1]
         record: dict[str, Any] = {"cluster": int(cluster), "rows": int(count)}
         record["share"] = float(count / len(labels))
         if means is not None and cluster >= 0:
@@ -117,20 +131,36 @@ def cluster_means(outcome: Outcome) -> NDArray[np.float64] | None:
     data, labels = outcome.data, np.asarray(outcome.labels)
     if data.kind == "text" or sparse.issparse(data.X):
         return None
-    inside = labels >= 0
-    if not inside.all():
-        labels = labels[inside]
-    k = int(labels.max(initial=-1)) + 1
-    counts = np.bincount(labels, minlength=k)
-    means = np.empty((k, data.X.shape[1]))
-    for column in range(data.X.shape[1]):
-        values = data.X[:, column] if len(labels) == len(data) else data.X[inside, column]
-        means[:, column] = np.bincount(labels, values, minlength=k) / np.maximum(counts, 1)
-        if np.isnan(means[:, column]).any():  # of the cells that are there
-            known = ~np.isnan(values)
-            total = np.bincount(labels[known], values[known], minlength=k)
-            means[:, column] = total / np.maximum(np.bincount(labels[known], minlength=k), 1)
+    means = _known_means(outcome)
+    if means is None:
+        means = _means_of(data.X, labels)
     return means if data.scaling is None else data.scaling.undo(means)
+
+
+def _known_means(outcome: Outcome) -> NDArray[np.float64] | None:
+    """The means of a k-means fit that ran to its end: they are those of the rows."""
+    model = outcome.model
+    at_end = getattr(model, "stopped_", None) == UNCHANGED
+    if not at_end or getattr(model, "metric", None) != "euclidean":
+        return None
+    means: NDArray[np.float64] = model.cluster_centers_
+    return means if outcome.labels is model.labels_ else None  # and not of new rows
+
+
+def _means_of(X: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.float64]:
+    """(k, d) means of the rows of each cluster, over the cells that are there."""
+    k, d = int(labels.max(initial=-1)) + 1, X.shape[1]
+    sums, counts = np.zeros((k + 1, d)), np.zeros((k + 1, d))
+    for start in range(0, len(X), BLOCK):
+        block, own = X[start : start + BLOCK], labels[start : start + BLOCK].astype(np.intp)
+        own[own < 0] = k  # noise
+        for column in range(d):
+            values = block[:, column]
+            there = ~np.isnan(values)
+            known, of = (values, own) if there.all() else (values[there], own[there])
+            sums[:, column] += np.bincount(of, known, minlength=k + 1)
+            counts[:, column] += np.bincount(of, minlength=k + 1)
+    return sums[:k] / np.maximum(counts[:k], 1)
 
 
 def _top_words(outcome: Outcome) -> dict[int, list[str]] | None:
@@ -218,8 +248,8 @@ def as_json(outcome: Outcome) -> str:
         "scaling": None if outcome.data.scaling is None else outcome.data.scaling.kind,
         "method": outcome.method,
         "parameters": _parameters(model),
-        "n_clusters": len(np.unique(labels[labels >= 0])),
-        "noise": int((labels < 0).sum()),
+        "n_clusters": n_clusters(labels),
+        "noise": int(_counts(labels)[0]),
         "clusters": clusters(outcome),
         "reasons": outcome.reasons,
         "diagnoses": [

@@ -7,6 +7,7 @@ cluster of them is a kind of sound: a note, a vowel, silence.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -22,7 +23,8 @@ Array = NDArray[np.float64]
 FLOOR = 1e-10  # power of what counts as silence: -100 dB
 FORMATS = ("WAV", "WAVEX", "FLAC", "OGG")
 BLOCK = 1 << 16  # samples read at once
-UNKNOWN_LENGTH = 0x7FFFF000  # programs that write into a pipe declare at least this
+UNKNOWN_LENGTH = 0x7FFFF000  # bytes; programs that write WAV into a pipe declare at least this
+UNKNOWN_FRAMES = 2**62  # the decoder's word for FLAC from a pipe
 _SAMPLE_BYTES = {"PCM_S8": 1, "PCM_U8": 1, "PCM_16": 2, "PCM_24": 3, "PCM_32": 4, "FLOAT": 4,
                  "DOUBLE": 8}  # fmt: skip
 
@@ -147,32 +149,43 @@ def _read(path: Path, limits: Limits) -> tuple[Array, int]:
         with path.open("rb") as raw, soundfile.SoundFile(raw) as file:
             if file.format not in FORMATS:
                 raise DataError(f"expected WAV, FLAC or OGG, got {file.format}; convert it first")
-            declared = int(file.frames)
             if file.format.startswith("WAV"):
                 _check_length(path, stored)
-                _check_declared(declared, file.channels, file.subtype, stored)
-            limits.check(8 * declared, stored, f"{declared:,} samples", "cut it into pieces")
-            signal, filled = np.empty(declared), 0
-            while filled < declared:
-                part = file.read(min(BLOCK, declared - filled), always_2d=True)
-                if not len(part):
-                    break
-                signal[filled : filled + len(part)] = part.mean(axis=1)
-                filled += len(part)
-            rate = int(file.samplerate)
+                _check_declared(int(file.frames), file.channels, file.subtype, stored)
+            signal, rate = _samples(file, stored, limits), int(file.samplerate)
     except (soundfile.LibsndfileError, RuntimeError, TypeError) as error:
+        said = re.sub(r"Error opening <.*?>: ", "", str(error)).rstrip(".")
         raise DataError(
-            f"expected a complete WAV, FLAC or OGG file, but it cannot be decoded ({error}); "
+            f"expected a complete WAV, FLAC or OGG file, but it cannot be decoded ({said}); "
             "convert it, for example with: ffmpeg -i recording sound.wav"
         ) from error
+    if not np.isfinite(signal).all():
+        raise DataError("expected finite samples, got NaN or infinity; convert it to 16 bits")
+    return signal, rate
+
+
+def _samples(file: Any, stored: int, limits: Limits) -> Array:
+    """Return as many samples as the file declares, channels averaged."""
+    declared, filled = int(file.frames), 0
+    if declared >= UNKNOWN_FRAMES:
+        raise DataError(
+            f"expected a {file.format} file that says how long it is, got one that does not, as "
+            "programs write into pipes; convert it, for example with: ffmpeg -i recording sound.wav"
+        )
+    limits.check(8 * declared, stored, f"{declared:,} samples", "cut it into pieces")
+    signal = np.empty(declared)
+    while filled < declared:
+        part = file.read(min(BLOCK, declared - filled), always_2d=True)
+        if not len(part):
+            break
+        signal[filled : filled + len(part)] = part.mean(axis=1)
+        filled += len(part)
     if filled != declared or not declared:
         raise DataError(
             f"expected {declared:,} samples, as the file declares, got {filled:,}; "
             "the file is cut off: copy it again"
         )
-    if not np.isfinite(signal).all():
-        raise DataError("expected finite samples, got NaN or infinity; convert it to 16 bits")
-    return signal, rate
+    return signal
 
 
 def _check_length(path: Path, stored: int) -> None:

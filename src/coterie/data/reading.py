@@ -14,6 +14,7 @@ from coterie.data.errors import DataError
 from coterie.data.images import MAX_PIXELS
 from coterie.data.patches import image_patches
 from coterie.data.pixels import image_pixels
+from coterie.data.starts import UTF_16, check_promise, known_kind, start_of
 from coterie.data.tables import read_table
 from coterie.data.text import SUFFIXES as TEXT_SUFFIXES
 from coterie.data.text import read_texts
@@ -91,42 +92,20 @@ READERS: dict[str, Callable[..., Dataset]] = {
     "text": read_texts,
 }
 
-# What files begin with, at an offset. RIFF and Ogg hold several kinds, and are looked into below.
-STARTS = (
-    (0, b"\x89PNG", "picture"),
-    (0, b"\xff\xd8\xff", "picture"),
-    (0, b"GIF8", "picture"),
-    (0, b"BM", "picture"),
-    (0, b"II*\0", "picture"),
-    (0, b"MM\0*", "picture"),
-    (8, b"WEBP", "picture"),
-    (8, b"WAVE", "sound"),
-    (0, b"fLaC", "sound"),
-    (8, b"AVI ", "video"),
-    (4, b"ftyp", "video"),
-    (0, b"\x1a\x45\xdf\xa3", "video"),
-    (0, b"PAR1", "table"),
-    (0, b"ARROW1", "table"),
-    (0, b"FEA1", "table"),
-    (0, b"\x93NUMPY", "table"),
-    (0, b"PK\x03\x04", "table"),
-    (0, b"\x1f\x8b", "table"),
-)
-
 
 def kind_of(path: Path) -> str:
     """Return the kind of data in a file or folder."""
     if path.is_dir():
         return "text"
-    with path.open("rb") as file:
-        start = file.read(256)
-    if start.startswith(b"OggS"):
-        return "video" if b"theora" in start or path.suffix.lower() == ".ogv" else "sound"
-    for offset, begin, kind in STARTS:
-        text_like = begin == b"BM" and start[6:10] != b"\0\0\0\0"  # a text may begin with BM
-        if start[offset:].startswith(begin) and not text_like:
-            return kind
-    if b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
+    start = start_of(path)
+    kind = known_kind(path, start)
+    if kind is not None:
+        return kind
+    try:
+        check_promise(path, start)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
+    if b"\0" in start and not start.startswith(UTF_16):
         raise DataError(
             f"{path}: expected a table, picture, video, sound or text, got a file that starts with "
             f"{start[:12]!r}; convert it, or pass kind='...' if you know better"

@@ -14,8 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from coterie.data.dataset import Dataset, Labels, check_labels
 from coterie.data.errors import DataError
 from coterie.data.limits import MAX_EXPANSION, Limits
+from coterie.data.starts import check_is_text, start_of
 
+Array = NDArray[np.float64]
 SUFFIXES = (".txt", ".md", ".text", ".rst")
+BLOCK = 1 << 20  # bytes looked through at once
+NEWLINE = b"\n"
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,13 +32,16 @@ class Texts:
         Names of the files, or numbers of the lines, from 1.
     weights : CSR matrix (n, words)
         TF-IDF, each row of length one.
-    vectorizer, reduction : scikit-learn's TfidfVectorizer, and TruncatedSVD or None
+    vectorizer : scikit-learn's TfidfVectorizer
+        It gives weights; `rows` scales them to length one.
+    directions : array (components, words) or None
+        What rows were reduced to: singular vectors, the strongest first.
     """
 
     names: NDArray[Any]
     weights: Any
     vectorizer: Any
-    reduction: Any = None
+    directions: Array | None = None
 
     def ids(self) -> dict[str, NDArray[Any]]:
         """Return the name of every document."""
@@ -46,8 +53,7 @@ class Texts:
 
     def rows(self, texts: Sequence[str]) -> Any:
         """Return new texts as rows that a model of this collection can label."""
-        weights = self.vectorizer.transform(texts)
-        return weights if self.reduction is None else _unit(self.reduction.transform(weights))
+        return _reduced(_of_length_one(self.vectorizer.transform(texts)), self.directions)
 
     def top_words(self, labels: ArrayLike, n_words: int = 10) -> dict[int, list[str]]:
         """Return the words with the largest mean weight in each cluster, the largest first."""
@@ -71,6 +77,7 @@ def read_texts(
     ngrams: int = 1,
     words: Sequence[str] | None = None,
     rarities: Sequence[float] | None = None,
+    directions: ArrayLike | None = None,
     max_memory: int | str | None = None,
     max_expansion: float = MAX_EXPANSION,
 ) -> Dataset:
@@ -91,6 +98,9 @@ def read_texts(
     words, rarities : sequences of equal length, or None
         Of an earlier collection, whose weights these texts are to get: the columns of its rows, and
         ``provenance["rarities"]``, the inverse document frequencies. None: found in the texts.
+    directions : array (components, words), or None
+        Of an earlier collection that was reduced: ``provenance["directions"]``; its words are then
+        ``provenance["vocabulary"]``.
     max_memory, max_expansion
         As for `read_table`; here they limit what is read, and the rows.
     """
@@ -101,37 +111,44 @@ def read_texts(
     try:
         names, texts, stored = _folder(where, limits) if where.is_dir() else _lines(where, limits)
         vectorizer = TfidfVectorizer(
-            stop_words=stop_words, min_df=min_df, max_df=max_df, ngram_range=(1, ngrams)
+            stop_words=stop_words, min_df=min_df, max_df=max_df, ngram_range=(1, ngrams), norm=None
         )
         if words is not None and rarities is not None:
             vectorizer.set_params(vocabulary=list(words))
             vectorizer.idf_ = np.asarray(rarities, dtype=np.float64)
         try:
-            weights = (vectorizer.fit_transform if words is None else vectorizer.transform)(texts)
-            weights = weights.tocsr()
+            counted = (vectorizer.fit_transform if words is None else vectorizer.transform)(texts)
+            weights = _of_length_one(counted)
         except ValueError as error:
             raise DataError(
                 f"expected some words, but none are left ({error}); "
                 "check stop_words, min_df and max_df"
             ) from error
-        columns = tuple(map(str, vectorizer.get_feature_names_out()))
-        X, reduction = weights, None
-        if components is not None:
+        known = tuple(map(str, vectorizer.get_feature_names_out()))
+        kept = None if directions is None else np.asarray(directions, dtype=np.float64)
+        if kept is not None and kept.shape[1:] != (len(known),):
+            raise ValueError(
+                f"expected directions of shape (components, {len(known)}), as there are words, got "
+                f"shape {kept.shape}; pass words and directions of the same collection"
+            )
+        if components is not None and kept is None:
             limits.check(8 * len(texts) * components, stored, "reduced rows", "fewer components")
-            X, reduction = _reduced(weights, components)
-            columns = tuple(f"component_{i}" for i in range(components))
+            kept = _directions(weights, components)
+        X = _reduced(weights, kept)
     except DataError as error:
         raise DataError(f"{where}: {error}") from error.__cause__
+    columns = known if kept is None else tuple(f"component_{i}" for i in range(len(kept)))
     provenance: dict[str, Any] = {
         "source": str(where),
         "documents": len(texts),
-        "words": weights.shape[1],
-        "components": components,
+        "words": len(known),
+        "components": None if kept is None else len(kept),
         "ngrams": ngrams,
+        "rarities": vectorizer.idf_.tolist(),  # and the words: what new texts need to be such rows
     }
-    if components is None:  # what new texts need to get weights of the same kind
-        provenance["rarities"] = vectorizer.idf_.tolist()
-    origin = Texts(names, weights, vectorizer, reduction)
+    if kept is not None:  # else the words are the columns
+        provenance |= {"vocabulary": list(known), "directions": kept}
+    origin = Texts(names, weights, vectorizer, kept)
     return Dataset(X, columns, "text", str(where), origin, provenance)
 
 
@@ -144,7 +161,7 @@ def _folder(folder: Path, limits: Limits) -> tuple[NDArray[Any], list[str], int]
         )
     stored = sum(file.stat().st_size for file in files)
     limits.check(4 * stored, stored, f"{len(files):,} texts", "take fewer files")
-    texts = [_decoded(file.read_bytes(), f" in {file.name}") for file in files]
+    texts = [_text(file, f" in {file.name}") for file in files]
     names = np.array([file.relative_to(folder).as_posix() for file in files], dtype=object)
     return names, texts, stored
 
@@ -152,32 +169,53 @@ def _folder(folder: Path, limits: Limits) -> tuple[NDArray[Any], list[str], int]
 def _lines(path: Path, limits: Limits) -> tuple[NDArray[Any], list[str], int]:
     stored = path.stat().st_size
     limits.check(4 * stored, stored, "a text", "cut it into pieces")
-    lines = _decoded(path.read_bytes(), "").splitlines()
+    lines = _text(path, "").splitlines()
     kept = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     if not kept:
         raise DataError("expected one text per line, got no line with a word; check the file")
     return np.array([number for number, _ in kept]), [line for _, line in kept], stored
 
 
-def _decoded(raw: bytes, where: str) -> str:
+def _text(path: Path, where: str) -> str:
+    """Return what is in a text file, or say why it is none, before much of it is in memory."""
+    check_is_text(path, start_of(path), where)
+    line = 1
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            at = block.find(b"\0")
+            if at >= 0:
+                raise DataError(
+                    "expected text, got a NUL character in line "
+                    f"{line + block.count(NEWLINE, 0, at)}{where}; "
+                    "the file is not a text, or damaged"
+                )
+            line += block.count(NEWLINE)
+    raw = path.read_bytes()
     try:
-        text = raw.decode("utf-8-sig")
+        return raw.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
+        line = raw.count(NEWLINE, 0, error.start) + 1
         raise DataError(
             f"expected text in UTF-8, got the byte {raw[error.start]:#04x} in line {line}{where}; "
             "save it again as UTF-8, for example with: iconv -f latin1 -t utf8"
         ) from None
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise DataError(
-            f"expected text, got a NUL character in line {line}{where}; "
-            "the file is not a text, or damaged"
-        )
-    return text
 
 
-def _reduced(weights: Any, components: int) -> tuple[Any, Any]:
+def _of_length_one(counted: Any) -> Any:
+    """Return weights, (n, words), as rows of length one.
+
+    Words are put in order first, so that lengths are summed in the same order, to the same bits,
+    whether the words were known before or not.
+    """
+    from sklearn.preprocessing import normalize
+
+    weights = counted.tocsr()
+    weights.sort_indices()
+    return normalize(weights, copy=False)
+
+
+def _directions(weights: Any, components: int) -> Array:
+    """Return the strongest singular vectors, (components, words)."""
     from sklearn.decomposition import TruncatedSVD
 
     most = min(weights.shape) - 1
@@ -186,12 +224,14 @@ def _reduced(weights: Any, components: int) -> tuple[Any, Any]:
             f"expected components from 1 to {most} for {weights.shape[0]} texts and "
             f"{weights.shape[1]} words, got {components}; 100 suits large collections"
         )
-    svd = TruncatedSVD(components, algorithm="arpack", random_state=0)
-    return _unit(svd.fit_transform(weights)), svd
+    svd = TruncatedSVD(components, algorithm="arpack", random_state=0).fit(weights)
+    return np.ascontiguousarray(svd.components_)
 
 
-def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scale rows to length one; rows of zeros stay."""
+def _reduced(weights: Any, directions: Array | None) -> Any:
+    """Return rows along the directions, scaled to length one again; rows of zeros stay."""
+    if directions is None:
+        return weights
+    rows = weights @ directions.T
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    unit: NDArray[np.float64] = np.ascontiguousarray(rows / np.where(lengths > 0.0, lengths, 1.0))
-    return unit
+    return np.ascontiguousarray(rows / np.where(lengths > 0.0, lengths, 1.0))

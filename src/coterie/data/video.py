@@ -163,6 +163,11 @@ def _frames(
             if time < due:
                 continue
             _check_size(frame.width, frame.height, max_pixels, limits)
+            if frame.is_corrupt:  # the decoder fills what it cannot read with something
+                raise DataError(
+                    f"expected sound frames, got a damaged one at {time:g} s; "
+                    "get the video again, or convert it: ffmpeg -i input video.mp4"
+                )
             yield time, frame.to_ndarray(format="rgb24").astype(np.float64) / 255.0
             taken, due = taken + 1, time + every - 1e-9
             if taken == max_frames:
@@ -213,8 +218,9 @@ def _told_apart(path: Path) -> Iterator[None]:
     except DataError as error:
         raise DataError(f"{path}: {error}") from error.__cause__
     except (av.FFmpegError, ValueError, OverflowError) as error:
+        said = getattr(error, "strerror", None) or error
         raise DataError(
-            f"{path}: expected a complete video, but it cannot be decoded ({error}); "
+            f"{path}: expected a complete video, but it cannot be decoded ({said}); "
             "convert it, for example with: ffmpeg -i input video.mp4"
         ) from error
 

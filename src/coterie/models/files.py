@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -39,7 +40,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         **_stored_estimator(wrapped.estimator, shelf),
         "scaling": _stored_scaling(wrapped.scaling, shelf),
         "columns": [str(name) for name in wrapped.columns],
-        "provenance": _plain(dict(wrapped.provenance)),
+        "provenance": _stored_provenance(wrapped.provenance, shelf),
         "bare": wrapped is not model,
         "written_by": f"coterie {version('coterie')}",
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -62,15 +63,14 @@ def load(path: str | os.PathLike[str]) -> Any:
         estimator = _loaded_estimator(header, shelf)
         scaling = _loaded_scaling(header["scaling"], shelf)
         columns = _loaded_columns(header["columns"], shelf)
+        provenance = _loaded_provenance(header["provenance"], shelf)
         if shelf.arrays:
             damaged(f"nothing needs its array {next(iter(shelf.arrays))!r}")
-        if not isinstance(header["provenance"], dict):
-            damaged("its provenance is not an object")
     except ModelError as error:
         raise ModelError(f"{where}: {error}") from error.__cause__
     if header["bare"]:
         return estimator
-    return Model(estimator, scaling, columns, header["provenance"])
+    return Model(estimator, scaling, columns, provenance)
 
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -180,15 +180,35 @@ def _loaded_columns(stored: Any, shelf: Shelf) -> tuple[str, ...]:
     return tuple(Names("d").load(stored, "columns", shelf))
 
 
-def _plain(value: dict[str, Any]) -> Any:
-    """Return provenance as JSON would give it back."""
+def _stored_provenance(provenance: Mapping[str, Any], shelf: Shelf) -> Any:
+    """Return provenance as JSON would give it back; matrices of numbers go among the arrays."""
+    plain: dict[str, Any] = {}
+    for name, value in provenance.items():
+        if isinstance(value, np.ndarray) and value.dtype == np.float64 and value.ndim == 2:
+            shelf.arrays[f"provenance/{name}"] = value
+            plain[name] = {"array": f"provenance/{name}"}
+        else:
+            plain[name] = value
     try:
-        return json.loads(json.dumps(value, allow_nan=False, default=_item))
+        return json.loads(json.dumps(plain, allow_nan=False, default=_item))
     except (TypeError, ValueError) as error:
         raise ModelError(
             f"expected provenance of numbers, words, lists and mappings, got {error}; "
             "leave the rest out"
         ) from error
+
+
+def _loaded_provenance(stored: Any, shelf: Shelf) -> dict[str, Any]:
+    if not isinstance(stored, dict):
+        damaged("its provenance is not an object")
+    found = dict(stored)
+    for name, value in stored.items():
+        place = f"provenance/{name}"
+        if place in shelf.arrays and value == {"array": place}:
+            found[name] = shelf.arrays.pop(place)
+            if not np.isfinite(found[name]).all():
+                damaged(f"its {name} are not finite")
+    return found
 
 
 def _item(value: Any) -> Any:

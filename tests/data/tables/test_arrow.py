@@ -219,7 +219,7 @@ def test_json_lines(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ('{"a": 1}\n{"a": 2\n', "complete json file, but it cannot be read"),
-        ('{"a": 1}\n{"a": "x"}\n', "changed from number to string in row 1"),
+        ('{"a": 1}\n{"a": "x"}\n', "got numbers and then a string in object 2"),
         ('{"a": 1, "b": 2}\n{"b": 2}\n', "1 missing in 1 of 2 rows, the first in object 2, column"),
         ('{"a": {"b": 1}}\n', r"at least one column of numbers, got 'a' \(struct"),
     ],
@@ -227,3 +227,18 @@ def test_json_lines(tmp_path: Path) -> None:
 def test_broken_json_lines(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(DataError, match=says):
         read_table(written(tmp_path / "t.jsonl", text))
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+@pytest.mark.parametrize("ids", [None, "name"])
+def test_few_row_groups_are_shared_out_by_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, d: int, ids: str | None
+) -> None:
+    monkeypatch.setattr("coterie.data.tables.arrow.threads", lambda: 4)
+    names = [f"r{i}" for i in range(50)]
+    rows = table(50, d, name=names)
+    for groups in (1, 2, 7):
+        parquet.write_table(rows, tmp_path / "t.parquet", row_group_size=-(-50 // groups))
+        data = read_table(tmp_path / "t.parquet", ids=ids)
+        np.testing.assert_array_equal(data.X, np.column_stack([rows.column(j) for j in range(d)]))
+        assert ids is None or data.ids["name"].tolist() == names

@@ -129,3 +129,20 @@ def test_options_that_make_no_sense(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=says):
             read_table(path, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("d", [9_000, 60_000])
+def test_tables_with_more_columns_than_a_short_look_shows(tmp_path: Path, d: int) -> None:
+    X = np.random.default_rng(0).normal(size=(4, d)).round(6)
+    lines = [
+        ",".join(f"gene{j}" for j in range(d)),
+        *(",".join(map(repr, row)) for row in X.tolist()),
+    ]
+    data = read_table(written(tmp_path / "wide.csv", "\n".join(lines) + "\n"))
+    np.testing.assert_array_equal(data.X, X)
+    assert data.columns[-1] == f"gene{d - 1}"
+
+
+def test_ids_of_older_programs_are_text(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.csv", "name,x\nM\u00fcller,1\n,2\nLi,3\n".encode("cp1252"))
+    assert read_table(path, ids="name").ids["name"].tolist() == ["M\u00fcller", "", "Li"]

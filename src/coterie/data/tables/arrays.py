@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -17,6 +18,8 @@ from coterie.data.limits import Limits
 from coterie.data.tables.opened import NUMBER, Loaded
 
 CHUNK = 1 << 22  # bytes read at once, so that Ctrl-C is heard
+MAX_HEADER = 10_000  # bytes; it is parsed as Python's text
+NAME_BYTES = 200  # what the name and the number of a column take
 
 
 class ArrayFile:
@@ -31,7 +34,9 @@ class ArrayFile:
             self.member = self._choose(array)
         with self._open() as file:
             shape, _, _ = _header(file)
-        self.names = tuple(f"column_{i}" for i in range(shape[1] if len(shape) == 2 else 1))
+        d = shape[1] if len(shape) == 2 else 1
+        limits.check(d * NAME_BYTES, self.stored, f"{d:,} columns", "transpose it with X.T")
+        self.names = tuple(f"column_{i}" for i in range(d))
         self.types = (NUMBER,) * len(self.names)
 
     def _open(self) -> IO[bytes]:
@@ -112,8 +117,15 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Return shape, order and dtype, if they are those of a table of numbers."""
     try:
         version = npy.read_magic(file)
-        read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[version]
-        shape, fortran, dtype = read(file)
+        read, size = {
+            (1, 0): (npy.read_array_header_1_0, 2),
+            (2, 0): (npy.read_array_header_2_0, 4),
+        }[version]
+        length = file.read(size)
+        if int.from_bytes(length, "little") > MAX_HEADER:  # NumPy would read it all, then refuse
+            raise ValueError(f"it claims {int.from_bytes(length, 'little'):,} bytes")
+        header = file.read(int.from_bytes(length, "little"))
+        shape, fortran, dtype = read(io.BytesIO(length + header))
     except (zipfile.BadZipFile, zlib.error) as error:
         raise _broken("NPZ", error) from error
     except Exception as error:  # NumPy parses it as Python's text, which fails in many ways

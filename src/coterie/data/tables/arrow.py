@@ -1,9 +1,10 @@
-"""Parquet, Arrow and Feather files, and JSON lines, read by pyarrow."""
+"""Parquet, Arrow and Feather files, read by pyarrow."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,39 @@ from numpy.typing import NDArray
 from coterie.data.errors import DataError, required
 from coterie.data.limits import Limits
 from coterie.data.tables.arrow_sizes import unpacked_size
-from coterie.data.tables.filling import Part, as_numpy, block_rows, threads, write_parts
+from coterie.data.tables.filling import Part, as_numpy, batch_rows, threads, write_parts
 from coterie.data.tables.opened import NUMBER, TRUTH, Loaded
 
 RUNS_PER_THREAD = 4  # of row groups, so that no thread has to wait long for the others
 
 
 Batches = Callable[[], Iterable[Any]]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows and columns that are decoded together."""
+
+    first: int  # row
+    n: int  # rows
+    which: list[int]  # of the columns that are wanted; they stand together
+    batches: Batches
+
+    def place(self, d: int) -> slice:
+        """Where these columns are among the first d, which become X."""
+        return slice(self.which[0], min(self.which[-1] + 1, d))
+
+
+def in_order(
+    sizes: Sequence[int], wanted: Sequence[int], batches: Callable[[int], Batches]
+) -> list[Piece]:
+    """Return pieces of so many rows, one after the other, with all columns."""
+    firsts = np.cumsum([0, *sizes]).tolist()
+    whole = list(range(len(wanted)))
+    return [
+        Piece(first, n, whole, batches(number))
+        for number, (first, n) in enumerate(zip(firsts, sizes, strict=False))
+    ]
 
 
 class ArrowTable:
@@ -46,8 +73,8 @@ class ArrowTable:
     def _rows(self) -> int:
         raise NotImplementedError
 
-    def _parts(self, wanted: Sequence[int]) -> list[tuple[int, Batches]]:
-        """Return the parts of the table in order: how many rows, and who decodes them."""
+    def _pieces(self, wanted: Sequence[int], d: int) -> list[Piece]:
+        """Return what the wanted columns are decoded in: d become X, the one behind is of ids."""
         raise NotImplementedError
 
     def load(self, chosen: Sequence[int], ids: int | None) -> Loaded:
@@ -61,29 +88,32 @@ class ArrowTable:
         kept: dict[int, list[NDArray[Any]]] = {}  # ids, by the first row of their part
         numbers = [_reader(kind) for kind in kinds]
 
-        def columns(first: int, batches: Batches) -> Iterator[list[NDArray[Any]]]:
-            for batch in batches():
+        def columns(piece: Piece) -> Iterator[list[NDArray[Any]]]:
+            for batch in piece.batches():
                 batch.validate()
-                if ids is not None:
-                    found = batch.columns[-1].to_numpy(zero_copy_only=False)
-                    kept.setdefault(first, []).append(np.asarray(found))
-                yield [read(column) for read, column in zip(numbers, batch.columns, strict=False)]
+                found = dict(zip(piece.which, batch.columns, strict=True))
+                if d in found:
+                    values = found.pop(d).to_numpy(zero_copy_only=False)
+                    kept.setdefault(piece.first, []).append(np.asarray(values))
+                yield [numbers[i](column) for i, column in found.items()]
 
         with told_apart(self.format):
-            parts, first = [], 0
-            for m, batches in self._parts([*chosen, *([] if ids is None else [ids])]):
-                parts.append(Part(first, m, partial(columns, first, batches)))
-                first += m
-            if first != n:
+            pieces = self._pieces([*chosen, *([] if ids is None else [ids])], d)
+            parts = [
+                Part(piece.first, piece.n, partial(columns, piece), piece.place(d))
+                for piece in pieces
+            ]
+            there = sum({piece.first: piece.n for piece in pieces}.values())
+            if there != n:
                 raise DataError(
-                    f"expected {n:,} rows, as the file declares, got parts of {first:,} rows; "
+                    f"expected {n:,} rows, as the file declares, got parts of {there:,} rows; "
                     "the file is damaged: write it again"
                 )
             finite = write_parts(X, parts)
         if ids is None:
             return Loaded(X, None, finite)
-        pieces = [piece for first in sorted(kept) for piece in kept[first]]
-        return Loaded(X, np.concatenate(pieces) if pieces else np.empty(0), finite)
+        names = [part for first in sorted(kept) for part in kept[first]]
+        return Loaded(X, np.concatenate(names) if names else np.empty(0), finite)
 
     def place(self, row: int) -> str:
         return f"row {row}"
@@ -104,30 +134,38 @@ class Parquet(ArrowTable):
     def _rows(self) -> int:
         return int(self._source.metadata.num_rows)
 
-    def _parts(self, wanted: Sequence[int]) -> list[tuple[int, Batches]]:
-        """Return runs of row groups, some for each thread."""
+    def _pieces(self, wanted: Sequence[int], d: int) -> list[Piece]:
+        """Return runs of row groups, some for each thread; of few row groups, some columns each."""
         metadata = self._source.metadata
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
         largest = max((group.total_byte_size for group in groups), default=0)
         self.limits.check(largest, self.stored, "a row group")
-        names = [self.names[i] for i in wanted]
+        if not groups:
+            return []
         runs = np.array_split(np.arange(len(groups)), min(len(groups), RUNS_PER_THREAD * threads()))
+        shares = min(-(-threads() // len(groups)), d)
+        columns = [list(which) for which in np.array_split(np.arange(d), shares)]
+        columns[-1] += range(d, len(wanted))
+        ends = np.cumsum([0, *(group.num_rows for group in groups)])
         return [
-            (
-                sum(groups[i].num_rows for i in run),
-                partial(self._decoded, run.tolist(), names, alone=len(runs) == 1),
+            Piece(
+                int(ends[run[0]]),
+                int(ends[run[-1] + 1] - ends[run[0]]),
+                which,
+                partial(self._decoded, run.tolist(), [self.names[wanted[i]] for i in which]),
             )
             for run in runs
+            for which in columns
         ]
 
-    def _decoded(self, run: list[int], names: list[str], *, alone: bool) -> Iterator[Any]:
+    def _decoded(self, run: list[int], names: list[str]) -> Iterator[Any]:
         """Yield batches; a file of its own, since a reader serves one thread only."""
         parquet = required("pyarrow.parquet", "reading Parquet", "tables")
         metadata = self._source.metadata
         wanted = list(dict.fromkeys(names))
         with parquet.ParquetFile(self.path, memory_map=True, metadata=metadata) as source:
-            size = block_rows(len(names))
-            for batch in source.iter_batches(size, run, columns=wanted, use_threads=alone):
+            size = batch_rows(len(names))
+            for batch in source.iter_batches(size, run, columns=wanted, use_threads=False):
                 yield batch.select(names)
 
 
@@ -154,40 +192,14 @@ class Feather(ArrowTable):
                 self._taken.append(batch)
         return sum(batch.num_rows for batch in self._taken)
 
-    def _parts(self, wanted: Sequence[int]) -> list[tuple[int, Batches]]:
+    def _pieces(self, wanted: Sequence[int], d: int) -> list[Piece]:
         chosen = list(wanted)
-        return [
-            (batch.num_rows, partial(self._given, number, chosen))
-            for number, batch in enumerate(self._taken)
-        ]
+        sizes = [batch.num_rows for batch in self._taken]
+        return in_order(sizes, chosen, lambda number: partial(self._given, number, chosen))
 
     def _given(self, number: int, chosen: list[int]) -> Iterator[Any]:
         batch, self._taken[number] = self._taken[number], None  # not needed any more
         yield batch.select(chosen)
-
-
-class JsonLines(ArrowTable):
-    """One JSON object per line; keys are columns, and a key that is not there is missing."""
-
-    format = "json"
-
-    def _open(self) -> Any:
-        json = required("pyarrow.json", "reading JSON lines", "tables")
-        self.limits.check(self.stored, self.stored, "a text")
-        return json.read_json(self.path)
-
-    def _schema(self) -> Any:
-        return self._source.schema
-
-    def _rows(self) -> int:
-        return int(self._source.num_rows)
-
-    def _parts(self, wanted: Sequence[int]) -> list[tuple[int, Batches]]:
-        batches = self._source.select(list(wanted)).to_batches()
-        return [(batch.num_rows, partial(iter, [batch])) for batch in batches]
-
-    def place(self, row: int) -> str:
-        return f"object {row + 1}"
 
 
 @contextmanager

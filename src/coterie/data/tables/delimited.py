@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import mmap
@@ -16,14 +17,22 @@ import numpy as np
 
 from coterie.data.errors import DataError, required
 from coterie.data.limits import ALWAYS_ALLOWED, Limits
-from coterie.data.tables.faults import find_fault, line_of_nul, line_of_row
+from coterie.data.starts import check_is_text
+from coterie.data.tables.faults import (
+    LONGEST_LINE,
+    endless,
+    find_fault,
+    line_of_nul,
+    line_of_row,
+)
 from coterie.data.tables.filling import Part, as_numpy, write_parts
 from coterie.data.tables.guessing import MISSING, Reading, guess
 from coterie.data.tables.opened import TRUTH, Loaded
 
 SAMPLE = 1 << 16  # bytes looked at to find out how to read the rest
 CHUNK = 1 << 20
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+OLDER = "cp1252"  # what texts are in if not in UTF-8
+NEWLINE = b"\n"
 
 
 class Delimited:
@@ -51,14 +60,7 @@ class Delimited:
         return self.path.open("rb") if self._text is None else io.BytesIO(self._text)
 
     def _guess(self, separator: str | None, decimal: str | None, header: bool | None) -> Reading:
-        with self._open() as file:
-            start = file.read(SAMPLE)
-        if start.startswith(UTF_16):
-            raise DataError("expected text in UTF-8, got UTF-16; save it again as UTF-8")
-        if len(start) == SAMPLE:  # the last line is cut off
-            start = start[: max(start.rfind(b"\n"), start.rfind(b"\r")) + 1] or start
-        if b"\0" in start:
-            raise self._nul()
+        start = self._first_lines()
         named_csv = ".csv" in self.path.name.lower()
         return guess(
             _decoded(start),
@@ -67,6 +69,23 @@ class Delimited:
             header=header,
             named_csv=named_csv,
         )
+
+    def _first_lines(self) -> bytes:
+        """Return the first lines: names and a row at least, however many columns there are."""
+        with self._open() as file:
+            start, more = file.read(SAMPLE), b"-"
+            check_is_text(self.path, start)
+            while more and b"\0" not in start and _line_ends(start) < 2:
+                if len(start) > 2 * LONGEST_LINE:
+                    raise endless(1 + _line_ends(start))
+                more = file.read(len(start))
+                start += more
+        if b"\0" in start:
+            raise self._nul()
+        if len(start) % SAMPLE == 0 and _line_ends(start):  # the last line may be cut off
+            start = start[: max(start.rfind(b"\n"), start.rfind(b"\r")) + 1]
+        self._block = max(CHUNK, 2 * len(start) // max(_line_ends(start), 1))
+        return start
 
     def load(self, chosen: Sequence[int], ids: int | None) -> Loaded:
         pa = required("pyarrow", "reading tables", "tables")
@@ -121,7 +140,7 @@ class Delimited:
             read_options=csv.ReadOptions(
                 column_names=[str(i) for i in range(len(self.names))],
                 skip_rows_after_names=int(self.reading.header),
-                block_size=CHUNK,
+                block_size=self._block,
             ),
             parse_options=csv.ParseOptions(
                 delimiter=self.reading.separator, newlines_in_values=self._quoted
@@ -210,15 +229,29 @@ def _columns(batch: Any) -> Iterator[list[Any]]:
     yield [as_numpy(column) for column in batch.columns]
 
 
+def _line_ends(text: bytes) -> int:
+    return max(text.count(b"\n"), text.count(b"\r"))
+
+
 def _decoded(text: bytes) -> str:
     try:
         return text.decode("utf-8-sig")
-    except UnicodeDecodeError:  # names of columns written by older programs
-        return text.decode("cp1252", errors="replace")
+    except UnicodeDecodeError as error:
+        if text.startswith(codecs.BOM_UTF8):
+            at = error.start + len(codecs.BOM_UTF8)
+            raise DataError(
+                f"expected text in UTF-8, as its first bytes say, got the byte {text[at]:#04x} in "
+                f"line {text.count(NEWLINE, 0, at) + 1}; save it again as UTF-8"
+            ) from None
+        return text.decode(OLDER, errors="replace")  # names written by older programs
 
 
 def _ids(column: Any) -> Any:
-    return np.asarray(column.to_numpy())
+    values = column.to_numpy()
+    if str(column.type) == "binary":  # text that is not UTF-8
+        values = [v if v is None else v.decode(OLDER, errors="replace") for v in values]
+        return np.array(values, dtype=object)
+    return np.asarray(values)
 
 
 def _short(error: Exception) -> str:

@@ -8,9 +8,15 @@ from collections.abc import Iterator, Sequence
 from typing import IO
 
 from coterie.data.errors import DataError
+from coterie.data.limits import readable
 from coterie.data.tables.guessing import Reading, is_missing, is_number
 
 SHOWN = 40  # characters of a cell that a message quotes
+LONGEST_LINE = 1 << 22  # bytes of a row
+
+
+class EndlessLine(csv.Error):
+    """A line longer than any row."""
 
 
 def find_fault(file: IO[bytes], reading: Reading, chosen: Sequence[int]) -> DataError | None:
@@ -18,10 +24,7 @@ def find_fault(file: IO[bytes], reading: Reading, chosen: Sequence[int]) -> Data
     width = len(reading.types)
     for line, record in _lines(file, reading.separator):
         if isinstance(record, csv.Error):
-            return DataError(
-                f"expected every quote to be closed, but the one opened in line {line} is not "
-                f"({record}); close or remove it"
-            )
+            return _unreadable(line, record)
         if len(record) != width:
             return _ragged(line, record, width, reading)
         if line == 1 and reading.header:
@@ -58,7 +61,7 @@ def line_of_nul(file: IO[bytes]) -> int:
 def _lines(file: IO[bytes], separator: str) -> Iterator[tuple[int, list[str] | csv.Error]]:
     """Yield the records that are not empty, with the line in which each begins."""
     text = io.TextIOWrapper(file, encoding="latin-1", newline="")
-    reader = csv.reader(text, delimiter=separator, strict=True)
+    reader = csv.reader(_short_lines(text), delimiter=separator, strict=True)
     begin = 1
     try:
         for record in reader:
@@ -69,6 +72,36 @@ def _lines(file: IO[bytes], separator: str) -> Iterator[tuple[int, list[str] | c
         yield begin, error
     finally:
         text.detach()
+
+
+def _short_lines(text: IO[str]) -> Iterator[str]:
+    """Yield lines, and raise at one without end before it fills the memory."""
+    while line := text.readline(LONGEST_LINE):
+        if len(line) == LONGEST_LINE:
+            raise EndlessLine
+        yield line
+
+
+def _unreadable(line: int, error: csv.Error) -> DataError:
+    if isinstance(error, EndlessLine):
+        return endless(line)
+    if "field limit" in str(error):
+        return DataError(
+            f"expected cells of at most {csv.field_size_limit():,} characters, got a longer one "
+            f"from line {line} on; a quote may be open there: close or remove it"
+        )
+    return DataError(
+        f"expected every quote to be closed, but the one opened in line {line} is not "
+        f"({error}); close or remove it"
+    )
+
+
+def endless(line: int) -> DataError:
+    """The error about a line that is too long to be a row."""
+    return DataError(
+        f"expected lines of at most {readable(LONGEST_LINE)}, got a longer one in line {line}; "
+        "write every row on a line of its own, or a table with so many columns as Parquet or NPY"
+    )
 
 
 def _ragged(line: int, record: list[str], width: int, reading: Reading) -> DataError:

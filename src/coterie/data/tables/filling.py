@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,31 +22,39 @@ from coterie.data.errors import DataError, required
 # any two of the copies that make a block, Python has a word to say.
 BLOCK_BYTES = 1 << 20
 LEAST_ROWS, MOST_ROWS = 1 << 10, 1 << 16
+BLOCKS_DECODED = 8
+ALL = slice(None)
 
 Columns = Sequence[NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class Part:
-    """Rows that lie together in a file: the first, how many, and how to decode them."""
+    """What lies together in a file: the first row, how many, which columns, how to decode them."""
 
     first: int
     n: int
     batches: Callable[[], Iterable[Columns]]
+    place: slice = field(default_factory=lambda: ALL)  # of the columns in X
 
 
 def block_rows(d: int) -> int:
-    """How many rows of d columns are decoded and written together."""
+    """How many rows of d columns are written together."""
     return min(max(BLOCK_BYTES // (8 * max(d, 1)), LEAST_ROWS), MOST_ROWS)
 
 
-def write_columns(X: NDArray[Any], first: int, columns: Columns) -> bool:
-    """Write columns, (m,) each, into the rows of X from `first` on; say whether all are finite."""
+def batch_rows(d: int) -> int:
+    """How many rows of d columns are decoded together: some blocks, as decoders begin slowly."""
+    return BLOCKS_DECODED * block_rows(d)
+
+
+def write_columns(X: NDArray[Any], first: int, columns: Columns, place: slice = ALL) -> bool:
+    """Write columns, (m,) each, into rows of X from `first` on; say whether all are finite."""
     m, step, finite = len(columns[0]), block_rows(X.shape[1]), True
     with np.errstate(over="ignore", invalid="ignore"):
         for start in range(0, m, step):
             stop = min(start + step, m)
-            block = X[first + start : first + stop]
+            block = X[first + start : first + stop, place]
             for j, column in enumerate(columns):
                 block[:, j] = column[start:stop]
             # The sum is finite if all numbers are, unless it overflows: then we look again.
@@ -96,7 +104,7 @@ def _write_part(X: NDArray[Any], part: Part, stop: threading.Event) -> bool:
         m = len(columns[0])
         if row + m > end:
             raise _other_size(part.n, "more")
-        finite &= write_columns(X, row, columns)
+        finite &= write_columns(X, row, columns, part.place)
         row += m
         if stop.is_set():
             return False

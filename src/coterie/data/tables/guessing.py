@@ -73,7 +73,10 @@ def is_missing(cell: str) -> bool:
 
 def records_of(text: str, separator: str) -> list[Record]:
     """Return the cells of each line that has any; quotes are understood."""
-    return [record for record in csv.reader(io.StringIO(text), delimiter=separator) if record]
+    try:
+        return [record for record in csv.reader(io.StringIO(text), delimiter=separator) if record]
+    except csv.Error:  # a cell too long for the module, because this is not what separates cells
+        return [[line] for line in text.splitlines() if line]
 
 
 def guess(

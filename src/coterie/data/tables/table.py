@@ -15,10 +15,12 @@ from coterie.data.dataset import Dataset, Labels
 from coterie.data.errors import DataError
 from coterie.data.limits import MAX_EXPANSION, Limits
 from coterie.data.scaling import Kind
+from coterie.data.starts import check_promise, is_json, start_of
 from coterie.data.tables.arrays import ArrayFile
-from coterie.data.tables.arrow import Feather, JsonLines, Parquet
+from coterie.data.tables.arrow import Feather, Parquet
 from coterie.data.tables.choosing import choose_columns, position_of
 from coterie.data.tables.delimited import Delimited
+from coterie.data.tables.json_lines import JsonLines
 from coterie.data.tables.missing import RULES, Gaps, Rule, empty_columns, find_gaps, treat
 from coterie.data.tables.opened import Loaded, Opened
 
@@ -106,11 +108,8 @@ def read_table(
         rows = kept_ids if kept is None else kept_ids[kept]
     name = "row" if id_column is None else table.names[id_column]
     names = tuple(table.names[i] for i in chosen)
-    left_out = {
-        name: table.types[i]
-        for i, name in enumerate(table.names)
-        if i not in chosen and i != id_column
-    }
+    used = {*chosen, id_column}
+    left_out = {name: table.types[i] for i, name in enumerate(table.names) if i not in used}
     provenance = {
         "source": str(where),
         "format": table.format,
@@ -136,8 +135,7 @@ def _opened(
     array: str | None,
 ) -> Opened:
     """Open a table by what the file begins with."""
-    with path.open("rb") as file:
-        start = file.read(1024)
+    start = start_of(path)
     if not start:
         raise DataError("expected a table, got an empty file; check the path")
     if start.startswith(b"PAR1"):
@@ -151,7 +149,8 @@ def _opened(
             "expected Feather of version 2, got version 1; write it again with "
             "pyarrow.feather.write_feather"
         )
-    if start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+    check_promise(path, start)
+    if is_json(start):
         return JsonLines(path, limits)
     return Delimited(path, limits, separator=separator, decimal=decimal, header=header)
 

@@ -1,0 +1,123 @@
+"""What files begin with, and what their names promise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coterie.data.errors import DataError
+
+# Offset, bytes, kind. RIFF holds several kinds, told apart further on; so does Ogg, see below.
+STARTS = (
+    (0, b"\x89PNG", "picture"),
+    (0, b"\xff\xd8\xff", "picture"),
+    (0, b"GIF8", "picture"),
+    (0, b"BM", "picture"),
+    (0, b"II*\0", "picture"),
+    (0, b"MM\0*", "picture"),
+    (8, b"WEBP", "picture"),
+    (8, b"WAVE", "sound"),
+    (0, b"fLaC", "sound"),
+    (8, b"AVI ", "video"),
+    (4, b"ftyp", "video"),
+    (0, b"\x1a\x45\xdf\xa3", "video"),
+    (0, b"PAR1", "table"),
+    (0, b"ARROW1", "table"),
+    (0, b"FEA1", "table"),
+    (0, b"\x93NUMPY", "table"),
+    (0, b"PK\x03\x04", "table"),
+    (0, b"PK\x05\x06", "table"),
+    (0, b"\x1f\x8b", "table"),
+)
+LOOKED_AT = 256  # bytes
+_OLDER_VIDEO = (b"moov", b"mdat", b"wide", b"free")  # at 4, where the name says so: they are words
+_OLDER_NAMES = (".mp4", ".mov", ".m4v")
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+# Of a name's ending: the format, and what its files begin with.
+PROMISES = {
+    ".parquet": ("Parquet", "PAR1"),
+    ".pq": ("Parquet", "PAR1"),
+    ".arrow": ("an Arrow file", "ARROW1"),
+    ".feather": ("a Feather file", "ARROW1"),
+    ".npy": ("an NPY file", "\\x93NUMPY"),
+    ".npz": ("an NPZ file", "PK"),
+    ".json": ("JSON lines", "{"),
+    ".jsonl": ("JSON lines", "{"),
+    ".ndjson": ("JSON lines", "{"),
+    ".png": ("a PNG picture", "\\x89PNG"),
+    ".jpg": ("a JPEG picture", "\\xff\\xd8"),
+    ".jpeg": ("a JPEG picture", "\\xff\\xd8"),
+    ".gif": ("a GIF picture", "GIF8"),
+    ".bmp": ("a BMP picture", "BM"),
+    ".webp": ("a WebP picture", "RIFF....WEBP"),
+    ".tif": ("a TIFF picture", "II* or MM*"),
+    ".tiff": ("a TIFF picture", "II* or MM*"),
+    ".wav": ("a WAV file", "RIFF....WAVE"),
+    ".flac": ("a FLAC file", "fLaC"),
+    ".ogg": ("an Ogg file", "OggS"),
+    ".oga": ("an Ogg file", "OggS"),
+    ".ogv": ("an Ogg file", "OggS"),
+    ".mp4": ("an MP4 video", "....ftyp"),
+    ".m4v": ("an MP4 video", "....ftyp"),
+    ".mov": ("a MOV video", "....ftyp"),
+    ".mkv": ("an MKV video", "\\x1aE\\xdf\\xa3"),
+    ".webm": ("a WebM video", "\\x1aE\\xdf\\xa3"),
+    ".avi": ("an AVI video", "RIFF....AVI"),
+}
+
+
+def start_of(path: Path) -> bytes:
+    """Return the first bytes of a file."""
+    with path.open("rb") as file:
+        return file.read(LOOKED_AT)
+
+
+def known_kind(path: Path, start: bytes) -> str | None:
+    """Return the kind of data that a file is by what it begins with; None for texts."""
+    if start.startswith(b"OggS"):
+        return "video" if b"theora" in start or path.suffix.lower() == ".ogv" else "sound"
+    if start[4:8] in _OLDER_VIDEO and path.suffix.lower() in _OLDER_NAMES:
+        return "video"
+    for offset, begin, kind in STARTS:
+        text_like = begin == b"BM" and start[6:10] != b"\0\0\0\0"  # a text may begin with BM
+        if start[offset:].startswith(begin) and not text_like:
+            return kind
+    return None
+
+
+def is_json(start: bytes) -> bool:
+    """Whether a text begins as JSON lines do."""
+    return start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+
+
+def check_promise(path: Path, start: bytes) -> None:
+    """Raise if a name promises a format, and the file begins like none that is known."""
+    ending = path.suffix.lower()
+    if ending not in PROMISES or known_kind(path, start) or is_json(start):
+        return
+    promised, begin = PROMISES[ending]
+    if begin == "{" and start.lstrip().startswith(b"["):
+        raise DataError(
+            f"expected {promised}, one object {{...}} on each line, got an array [...]; convert "
+            "it, for example with: jq -c '.[]' array.json > lines.jsonl"
+        )
+    raise DataError(
+        f"expected {promised}, as the name ends in {ending}, but the file does not begin with "
+        f"{begin}: it begins with {start[:12]!r}; it is damaged, or something else: get it again, "
+        "or give it the right name"
+    )
+
+
+def check_is_text(path: Path, start: bytes, where: str = "") -> None:
+    """Raise if the file is no text, but of a kind with its own beginning, or in UTF-16."""
+    kind = known_kind(path, start)
+    if kind is not None:
+        raise DataError(
+            f"expected text, got a {kind}{where}, as its first bytes say ({start[:6]!r}); "
+            f"pass kind={kind!r}, or give another file"
+        )
+    if start.startswith(UTF_16):
+        raise DataError(
+            f"expected text in UTF-8, got UTF-16{where}; "
+            "save it again as UTF-8, for example with: iconv -f utf16 -t utf8"
+        )
