@@ -266,7 +266,7 @@ struct Search : Batch {
 
     // The first `count` waiting rows of [begin, end) meet every mean. Where most must, all do: rows
     // that lie in a row are read sooner.
-    void meet_waiting(int64_t begin, int64_t end, int count) {
+    void meet_in_blocks(int64_t begin, int64_t end, int count) {
         if (2 * count > end - begin)
             for (count = 0; count < end - begin; ++count)
                 waiting[count] = count;
@@ -280,6 +280,23 @@ struct Search : Batch {
             for (int r = m + kBlock; r < count && r < m + 2 * kBlock; ++r)
                 prefetch(begin + waiting[r]);
             turned.meet(index, some, nullptr);
+        }
+    }
+
+    // The same for so many columns that rows come from memory six at a time, while six are met.
+    void meet_in_tiles(int64_t begin, int count) {
+        worker.evaluated += count;
+        worker.work += count * products();
+        for (int m = 0; m < count; m += kTileRows) {
+            const int stop = count - m < kTileRows ? count : m + kTileRows;
+            for (int w = m; w < stop; ++w)
+                full[n_full++] = add(begin + waiting[w]);
+            Ahead ahead;
+            ahead.size = row_bytes();
+            for (int w = stop; w < count && w < stop + kTileRows; ++w)
+                ahead.rows[ahead.count++] = row_start(begin + waiting[w]);
+            meet_all(ahead);
+            size = 0;
         }
     }
 
@@ -304,10 +321,15 @@ struct Search : Batch {
 
     // Rows that wait lie anywhere in memory: the next one is on its way while this one is met.
     void prefetch(int64_t i) const {
-        const int64_t bytes = rows.d * (rows.kind == Kind::float64 ? 8 : 4);
-        const char* x = static_cast<const char*>(rows.values) + i * bytes;
+        const int64_t bytes = row_bytes();
         for (int64_t at = 0; at < bytes && at < kPrefetch; at += 64)
-            __builtin_prefetch(x + at);
+            __builtin_prefetch(row_start(i) + at);
+    }
+    int64_t row_bytes() const {
+        return static_cast<int64_t>(rows.d) * (rows.kind == Kind::float64 ? 8 : 4);
+    }
+    const char* row_start(int64_t i) const {
+        return static_cast<const char*>(rows.values) + i * row_bytes();
     }
 };
 
@@ -318,15 +340,19 @@ void assign_high(const Rows& rows, const Model& model, const SumLayout& layout, 
     Search search(rows, model, layout, state, worker);
     const int capacity = Batch::capacity(model);
     const int ahead = model.d <= 64 ? 4 : 1;
-    const bool all_meet_all =
-        Turned::can_turn(rows, model) && (!state.bounds || (state.fresh && model.panels_per_group));
+    const bool meets_all = !rows.sparse() && (!state.bounds || state.fresh);
+    const bool turned = Turned::can_turn(rows, model);
+    const bool in_blocks = meets_all && turned && (!state.bounds || model.panels_per_group);
+    const bool in_tiles = meets_all && !turned;
     for (; begin < end; begin += kGlance) {
         const int64_t stop = end - begin < kGlance ? end : begin + kGlance;
         const int count = search.glance(begin, stop);
-        if (all_meet_all) {
-            search.meet_waiting(begin, stop, count);
+        if (in_blocks)
+            search.meet_in_blocks(begin, stop, count);
+        if (in_tiles)
+            search.meet_in_tiles(begin, count);
+        if (in_blocks || in_tiles)
             continue;
-        }
         for (int w = 0; w < count; ++w) {
             const int64_t i = begin + search.waiting[w];
             if (rows.kind == Kind::csr64) {

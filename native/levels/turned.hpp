@@ -8,7 +8,6 @@
 namespace coterie::COTERIE_LEVEL {
 
 constexpr int kVectors = 2, kBlock = kVectors * W; // rows of a block
-constexpr int kTurnedColumns = 128;                // a block of these stays in the nearest cache
 
 // W vectors become their W columns: lanes whose numbers differ in bit S change places.
 template <int S, size_t... Q>
@@ -46,6 +45,7 @@ struct Nearest {
 };
 
 struct Turned {
+    const Batch& batch;
     const Rows& rows;
     const Model& model;
     const SumLayout& layout;
@@ -55,9 +55,9 @@ struct Turned {
     VF* x;         // (d, kVectors) columns
     float* lowest; // (groups, 2, kBlock) two smallest proposals of each group, if bounds are kept
 
-    Turned(const Batch& batch, Scratch& scratch)
-        : rows(batch.rows), model(batch.model), layout(batch.layout), state(batch.state),
-          worker(batch.worker) {
+    Turned(const Batch& batch_, Scratch& scratch)
+        : batch(batch_), rows(batch.rows), model(batch.model), layout(batch.layout),
+          state(batch.state), worker(batch.worker) {
         const bool used = can_turn(rows, model);
         framed = scratch.take<float>(used ? static_cast<size_t>(kBlock) * model.d_padded : 0);
         x = reinterpret_cast<VF*>(scratch.take<float>(used ? kBlock * model.d_padded : 0));
@@ -73,7 +73,9 @@ struct Turned {
     void meet(const int64_t* index, int count, const float* const* copies) {
         const float* from[kBlock];
         for (int r = 0; r < kBlock; ++r)
-            from[r] = copies ? copies[r < count ? r : 0] : row_at(index, r < count ? r : 0, r);
+            from[r] = copies ? copies[r < count ? r : 0]
+                             : batch.framed(index[r < count ? r : 0],
+                                            framed + static_cast<size_t>(r) * model.d_padded);
         VF norm[kVectors] = {};
         for (int v = 0; v < kVectors; ++v) {
             for (int l = 0; l < model.d; l += W) { // beyond d copies are zero
@@ -96,22 +98,6 @@ struct Turned {
         for (int v = 0; v < kVectors && v * W < count; ++v)
             conclude(index + v * W, count - v * W < W ? count - v * W : W, norm[v], nearest[v],
                      group[v], lowest + v * W);
-    }
-
-    // Row index[r] as framed float32 values, d of them and then zeros up to a multiple of W.
-    const float* row_at(const int64_t* index, int r, int copy) {
-        const int64_t at = index[r] * rows.d;
-        float* out = framed + static_cast<size_t>(copy) * model.d_padded;
-        if (rows.kind == Kind::float64) {
-            frame_row(static_cast<const double*>(rows.values) + at, model.frame, rows.d,
-                      model.d_padded, out);
-            return out;
-        }
-        const float* row = static_cast<const float*>(rows.values) + at;
-        if (model.frame.plain && model.d % W == 0)
-            return row;
-        frame_row(row, model.frame, rows.d, model.d_padded, out);
-        return out;
     }
 
     // Positions [begin, end), whole panels.
