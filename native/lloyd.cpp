@@ -10,6 +10,9 @@ namespace {
 constexpr int64_t kChunkWork = 1 << 22; // products per chunk: about a tenth of a millisecond
 constexpr int kMostFloats = 64;         // of bounds by group: a group is a bit of a 64-bit word
 constexpr double kRefreshGrowth = 0.25; // a radius this much too large is measured again
+constexpr int kTrial = 16;              // of so many chunks, one tries bounds by group
+constexpr double kWorthwhile = 0.7;     // work with bounds over work without
+constexpr int64_t kFewProducts = 3000;  // a row meets all means sooner than it reads its bounds
 
 // clock + drift, rounded upward.
 float advance(float clock, double drift) {
@@ -29,6 +32,7 @@ struct alignas(64) Lloyd::Thread {
     Buffer<float> radius;
     Buffer<uint8_t> touched;
     Worker worker;
+    int64_t work[2], rows[2]; // of chunks without bounds by group, and of those that try them
 };
 
 Lloyd::Lloyd(const Rows& rows, const Ranges& ranges, int32_t* labels, std::optional<Grid> grid,
@@ -64,6 +68,7 @@ void Lloyd::forget(const double* means, int k) {
     order_ = low_ || rows_.sparse() ? std::vector<int32_t>{}
                                     : neighbouring_order(means, k, rows_.d, kernels_->width);
     plan_groups(k);
+    grouped_ = joining_ = false;
     if (algorithm_ != Algorithm::brute)
         deadline_.resize(rows_.n);
     bounds_.resize(rows_.n * static_cast<size_t>(record_));
@@ -99,12 +104,13 @@ void Lloyd::forget(const double* means, int k) {
 // What a row keeps, bounds by group and its reach, may take a quarter of the row, and eight floats
 // always. One group per mean if that is affordable, else groups of whole panels. Up to two panels
 // have none: a row that is read meets them all sooner than one by one (784 columns and 10 means:
-// 2.8 s with a bound per mean, 2.3 s without).
+// 2.8 s with a bound per mean, 2.3 s without); nor have few means of few columns.
 void Lloyd::plan_groups(int k) {
     const int panels = (k + kernels_->width - 1) / kernels_->width;
     const int per_row = rows_.kind == Kind::float64 ? rows_.d / 2 : rows_.d / 4;
     groups_ = panels_per_group_ = record_ = 0;
-    if (low_ || rows_.sparse() || algorithm_ == Algorithm::brute || panels <= 2)
+    if (low_ || rows_.sparse() || algorithm_ == Algorithm::brute || panels <= 2 ||
+        static_cast<int64_t>(k) * rows_.d < kFewProducts)
         return;
     if (k < per_row) {
         groups_ = k;
@@ -253,8 +259,7 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
     model.record = record_;
     model.drift_of_group = group_drift_.data();
     model.drift = own_drift_.data();
-    model.fresh = fresh_;
-    if (fresh_ && !model.brute)
+    if (fresh_ && low_ && !model.brute)
         std::fill(deadline_.data(), deadline_.data() + rows_.n, -HUGE_VALF);
 
     const SumLayout layout{grid_ ? &*grid_ : nullptr, mass_grid_ ? &*mass_grid_ : nullptr};
@@ -285,19 +290,28 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
         thread.worker.radius = local_ ? thread.radius.data() : nullptr;
         thread.worker.row = thread.row.data();
         thread.worker.scratch = thread.scratch.data();
+        thread.work[0] = thread.work[1] = thread.rows[0] = thread.rows[1] = 0;
     }
 
-    const RowState state{labels_, model.brute ? nullptr : deadline_.data(),
-                         groups_ > 0 ? bounds_.data() : nullptr};
     const int64_t per_row = std::max<int64_t>(1, static_cast<int64_t>(k) * d);
     const int64_t chunk =
         low_ ? 8192 : std::clamp<int64_t>(kChunkWork / per_row / 48 * 48, 96, 9600);
     const auto assign = low_ ? kernels.assign_low : kernels.assign_high;
     k_ = 0; // until the step is whole: what an interrupt leaves behind cannot be trusted
     team.for_chunks(rows_.n, chunk, [&](int t, int64_t begin, int64_t end) {
-        assign(rows_, model, layout, state, threads_[t].worker, begin, end);
+        Thread& thread = threads_[t];
+        const bool trial = groups_ > 0 && begin / chunk % kTrial == 0;
+        const RowState state{labels_, model.brute ? nullptr : deadline_.data(),
+                             trial || grouped_ ? bounds_.data() : nullptr,
+                             fresh_ || (joining_ && !trial)};
+        const int64_t before = thread.worker.work;
+        assign(rows_, model, layout, state, thread.worker, begin, end);
+        thread.work[trial] += thread.worker.work - before;
+        thread.rows[trial] += end - begin;
     });
     k_ = k;
+    joining_ = groups_ > 0 && !grouped_ && !fresh_ && bounds_pay();
+    grouped_ = grouped_ || joining_;
     fresh_ = false;
     std::memcpy(means_.data(), means, sizeof(double) * k * d);
     ++steps_;
@@ -310,6 +324,17 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
     }
     collect(threads_, k);
     return counts;
+}
+
+// Would bounds by group have spared the other chunks work, as they did in those that tried them?
+bool Lloyd::bounds_pay() const {
+    double work[2] = {}, rows[2] = {};
+    for (const Thread& thread : threads_)
+        for (const int trial : {0, 1}) {
+            work[trial] += static_cast<double>(thread.work[trial]);
+            rows[trial] += static_cast<double>(thread.rows[trial]);
+        }
+    return work[1] * rows[0] < kWorthwhile * work[0] * rows[1];
 }
 
 void Lloyd::collect(std::vector<Thread>& threads, int k) {

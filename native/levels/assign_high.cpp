@@ -13,7 +13,7 @@
 // Bounds are those of Yinyang k-means where a group is some panels, and of Elkan where it is one
 // mean. Both are kept as sums with the drift of the group at that time, so that they need no
 // update: bound now = bound kept - drift now.
-#include "batch.hpp"
+#include "turned.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 namespace {
@@ -21,16 +21,21 @@ namespace {
 constexpr int kGlance = 512;        // rows whose bounds are looked at before any row is read
 constexpr int64_t kPrefetch = 8192; // bytes of a row asked for ahead
 
+// What it takes to look at the bounds of a row, to read it and list the groups it must meet, and
+// to meet one group: in products of rows that meet every mean together.
+constexpr int64_t kGlanceWork = 500, kLookWork = 3000, kGroupWork = 200;
+
 struct Search : Batch {
     int32_t* waiting;   // (kGlance,) offsets of rows to be read
     uint64_t* meets;    // (kBatch,) groups to meet, as bits
     float* nearest;     // (kBatch, record) smallest proposals of the groups met
     int32_t* members;   // (groups, kBatch) rows of the batch that must meet the group
     int32_t* n_members; // (groups,)
+    Turned turned;
 
     Search(const Rows& rows_, const Model& model_, const SumLayout& layout_, RowState state_,
            Worker& worker_)
-        : Batch(rows_, model_, layout_, state_, worker_) {
+        : Batch(rows_, model_, layout_, state_, worker_), turned(*this, scratch) {
         const size_t by_group =
             model.panels_per_group ? static_cast<size_t>(kBatch) * model.record : 0;
         waiting = scratch.take<int32_t>(kGlance + W);
@@ -45,7 +50,7 @@ struct Search : Batch {
     // 1. and 2.: lists the rows of [begin, end) that must be read.
     int glance(int64_t begin, int64_t end) {
         int count = 0;
-        if (model.brute || model.fresh) {
+        if (model.brute || state.fresh) {
             for (; count < end - begin; ++count)
                 waiting[count] = count;
             return count;
@@ -65,6 +70,7 @@ struct Search : Batch {
 
     int keep_unsafe(int64_t begin, int count) {
         int unsafe = 0;
+        worker.work += kGlanceWork * count;
         for (int w = 0; w < count; ++w) {
             const int ahead = waiting[w + 8 < count ? w + 8 : count - 1];
             __builtin_prefetch(state.bounds + (begin + ahead) * model.record);
@@ -94,10 +100,11 @@ struct Search : Batch {
     void look_at(int64_t i) {
         ++worker.evaluated;
         const int z = add(i);
-        if (!state.bounds || model.fresh) {
+        if (!state.bounds || state.fresh) {
             full[n_full++] = z;
             return;
         }
+        worker.work += kLookWork;
         own[z] = proposal(z, model.position[state.labels[i]]);
         above[z] = distance_above(z, own[z]);
         if (model.panels_per_group)
@@ -146,6 +153,7 @@ struct Search : Batch {
         const size_t size = static_cast<size_t>(model.d) * W;
         const int32_t* who = members + g * kBatch;
         const float* x[kColumnRows];
+        worker.work += n_members[g] * (kGroupWork + static_cast<int64_t>(stride) * model.d);
         for (int m = 0; m < n_members[g]; m += at_once) {
             const int count = n_members[g] - m < at_once ? n_members[g] - m : at_once;
             for (int r = 0; r < at_once; ++r)
@@ -225,15 +233,71 @@ struct Search : Batch {
     }
 
     void finish() {
-        if (model.panels_per_group && state.bounds && !model.fresh) {
+        if (model.panels_per_group && state.bounds && !state.fresh) {
             for (int g = 0; g < model.groups; ++g)
                 meet_group(g);
             for (int z = 0; z < size; ++z)
                 if (meets[z])
                     confirm(z);
         }
-        meet_all();
+        worker.work += n_full * products();
+        if (model.panels_per_group && Turned::can_turn(rows, model))
+            meet_turned();
+        else
+            meet_all();
         size = 0;
+    }
+    int64_t products() const { return static_cast<int64_t>(model.kp) * model.d; }
+
+    // The rows in `full` meet every mean, from the copies they have.
+    void meet_turned() {
+        int64_t index[kBlock];
+        const float* copies[kBlock];
+        for (int m = 0; m < n_full; m += kBlock) {
+            const int count = n_full - m < kBlock ? n_full - m : kBlock;
+            for (int r = 0; r < count; ++r) {
+                index[r] = row[full[m + r]];
+                copies[r] = value(full[m + r]);
+            }
+            turned.meet(index, count, copies);
+        }
+        n_full = 0;
+    }
+
+    // The first `count` waiting rows of [begin, end) meet every mean. Where most must, all do: rows
+    // that lie in a row are read sooner.
+    void meet_in_blocks(int64_t begin, int64_t end, int count) {
+        if (2 * count > end - begin)
+            for (count = 0; count < end - begin; ++count)
+                waiting[count] = count;
+        worker.evaluated += count;
+        worker.work += count * products();
+        for (int m = 0; m < count; m += kBlock) {
+            int64_t index[kBlock];
+            const int some = count - m < kBlock ? count - m : kBlock;
+            for (int r = 0; r < some; ++r)
+                index[r] = begin + waiting[m + r];
+            for (int r = m + kBlock; r < count && r < m + 2 * kBlock; ++r)
+                prefetch(begin + waiting[r]);
+            turned.meet(index, some, nullptr);
+        }
+    }
+
+    // The same for so many columns that rows come from memory six at a time, while six are met.
+    void meet_in_tiles(int64_t begin, int count) {
+        worker.evaluated += count;
+        worker.work += count * products();
+        for (int m = 0; m < count; m += kTileRows) {
+            const int stop = count - m < kTileRows ? count : m + kTileRows;
+            for (int w = m; w < stop; ++w)
+                full[n_full++] = add(begin + waiting[w]);
+            Ahead ahead;
+            ahead.size = row_bytes();
+            for (int w = stop; w < count && w < stop + kTileRows; ++w)
+                ahead.rows[ahead.count++] = row_start(begin + waiting[w]);
+            meet_all(ahead);
+            size = 0;
+        }
     }
 
     // A sparse row meets all means through its own entries only.
@@ -257,10 +321,15 @@ struct Search : Batch {
 
     // Rows that wait lie anywhere in memory: the next one is on its way while this one is met.
     void prefetch(int64_t i) const {
-        const int64_t bytes = rows.d * (rows.kind == Kind::float64 ? 8 : 4);
-        const char* x = static_cast<const char*>(rows.values) + i * bytes;
+        const int64_t bytes = row_bytes();
         for (int64_t at = 0; at < bytes && at < kPrefetch; at += 64)
-            __builtin_prefetch(x + at);
+            __builtin_prefetch(row_start(i) + at);
+    }
+    int64_t row_bytes() const {
+        return static_cast<int64_t>(rows.d) * (rows.kind == Kind::float64 ? 8 : 4);
+    }
+    const char* row_start(int64_t i) const {
+        return static_cast<const char*>(rows.values) + i * row_bytes();
     }
 };
 
@@ -271,8 +340,19 @@ void assign_high(const Rows& rows, const Model& model, const SumLayout& layout, 
     Search search(rows, model, layout, state, worker);
     const int capacity = Batch::capacity(model);
     const int ahead = model.d <= 64 ? 4 : 1;
+    const bool meets_all = !rows.sparse() && (!state.bounds || state.fresh);
+    const bool turned = Turned::can_turn(rows, model);
+    const bool in_blocks = meets_all && turned && (!state.bounds || model.panels_per_group);
+    const bool in_tiles = meets_all && !turned;
     for (; begin < end; begin += kGlance) {
-        const int count = search.glance(begin, end - begin < kGlance ? end : begin + kGlance);
+        const int64_t stop = end - begin < kGlance ? end : begin + kGlance;
+        const int count = search.glance(begin, stop);
+        if (in_blocks)
+            search.meet_in_blocks(begin, stop, count);
+        if (in_tiles)
+            search.meet_in_tiles(begin, count);
+        if (in_blocks || in_tiles)
+            continue;
         for (int w = 0; w < count; ++w) {
             const int64_t i = begin + search.waiting[w];
             if (rows.kind == Kind::csr64) {

@@ -18,6 +18,7 @@ constexpr float kLimitRounding = 1.0000003f;
 constexpr int kBatch = 240;              // rows, a multiple of kTileRows
 constexpr int kBufferFloats = 48 * 1024; // their float32 copy stays in the second-level cache
 constexpr int kProposalRows = 16;        // at least the rows of a tile, and W
+constexpr int kTurnedColumns = 128;      // up to so many blocks of rows are turned, see turned.hpp
 
 // Hands out pieces of one allocation, each on cache lines of its own; from nothing, it counts.
 struct Scratch {
@@ -39,7 +40,10 @@ struct Batch {
     Scratch scratch;
 
     int size = 0, n_full = 0;
-    float* values;                     // (capacity, d_padded)
+    bool as_they_are;                  // rows need no copies
+    int length;                        // of rows and means, zeros included: a multiple of W
+    float* values;                     // (capacity, d_padded) copies
+    const float** at;                  // (kBatch,) where the framed values of a row lie
     float* proposals;                  // (kProposalRows, kp)
     float* lowest;                     // (record,) of one row: smallest proposal by group
     int64_t* row;                      // (kBatch,)
@@ -50,6 +54,9 @@ struct Batch {
           Worker& worker_)
         : rows(rows_), model(model_), layout(layout_), state(state_), worker(worker_),
           scratch{worker.scratch} {
+        as_they_are = rows.kind == Kind::float32 && model.frame.plain && model.d % W == 0;
+        length = as_they_are ? model.d : model.d_padded;
+        at = scratch.take<const float*>(kBatch);
         values = scratch.take<float>(static_cast<size_t>(capacity(model)) * model.d_padded);
         proposals = scratch.take<float>(static_cast<size_t>(kProposalRows) * model.kp + 16);
         lowest = scratch.take<float>(model.record + 2 * W);
@@ -65,21 +72,28 @@ struct Batch {
         const int fit = kBufferFloats / model.d_padded / kTileRows * kTileRows;
         return fit < kTileRows ? kTileRows : fit > kBatch ? kBatch : fit;
     }
-    float* value(int z) const { return values + static_cast<size_t>(z) * model.d_padded; }
+    const float* value(int z) const { return at[z]; }
     float* record(int z) const { return state.bounds + row[z] * model.record; }
 
     // Row i becomes the last of the batch.
     int add(int64_t i) {
-        float* x = value(size);
-        if (rows.kind == Kind::float64)
-            frame_row(static_cast<const double*>(rows.values) + i * rows.d, model.frame, rows.d,
-                      model.d_padded, x);
-        else
-            frame_row(static_cast<const float*>(rows.values) + i * rows.d, model.frame, rows.d,
-                      model.d_padded, x);
+        at[size] = framed(i, values + static_cast<size_t>(size) * model.d_padded);
         row[size] = i;
-        set_norm(size, dot(x, x, model.d_padded), model.error);
+        set_norm(size, dot(at[size], at[size], length), model.error);
         return size++;
+    }
+    // Row i as float32 values in the frame: where it lies, or copied.
+    const float* framed(int64_t i, float* copy) const {
+        if (rows.kind == Kind::float64) {
+            frame_row(static_cast<const double*>(rows.values) + i * rows.d, model.frame, rows.d,
+                      model.d_padded, copy);
+            return copy;
+        }
+        const float* x = static_cast<const float*>(rows.values) + i * rows.d;
+        if (as_they_are)
+            return x;
+        frame_row(x, model.frame, rows.d, model.d_padded, copy);
+        return copy;
     }
     void set_norm(int z, float square, float rounding) {
         norm[z] = square;
@@ -89,8 +103,7 @@ struct Batch {
     // |c|^2 - 2 x.c of the mean at a position.
     float proposal(int z, int position) const {
         return model.squares[position] +
-               dot(value(z), model.flat + static_cast<size_t>(position) * model.d_padded,
-                   model.d_padded);
+               dot(value(z), model.flat + static_cast<size_t>(position) * model.d_padded, length);
     }
     float distance_above(int z, float proposal) const {
         const float square = proposal + norm[z];
@@ -179,14 +192,17 @@ struct Batch {
                                   (1 - kBoundRounding));
     }
 
-    // The rows in `full` meet every mean.
-    void meet_all() {
+    // The rows in `full` meet every mean. ahead: rows of the next batch.
+    void meet_all(Ahead ahead = {}) {
         const float* x[kTileRows];
         for (int m = 0; m < n_full; m += kTileRows) {
             const int count = n_full - m < kTileRows ? n_full - m : kTileRows;
             for (int r = 0; r < kTileRows; ++r)
                 x[r] = value(full[m + (r < count ? r : count - 1)]);
-            tiles(x, model, 0, model.kp / W, proposals, model.kp);
+            if (model.d > kTurnedColumns)
+                all_dots(x, length, model, ahead, proposals);
+            else
+                tiles(x, model, 0, model.kp / W, proposals, model.kp);
             for (int r = 0; r < count; ++r)
                 conclude(full[m + r], proposals + static_cast<size_t>(r) * model.kp);
         }

@@ -51,6 +51,62 @@ COTERIE_INLINE void tiles(const float* const* x, const Model& model, int first, 
                            out + (p - first) * W, stride);
 }
 
+// out[r * stride + p] = |c|^2 - 2 x_r . c for R rows and P means, columns in lanes: for so many
+// columns that adding up the lanes of a sum takes little. length: a multiple of W.
+template <int R, int P>
+COTERIE_INLINE void dots(const float* const* x, int length, const float* flat, size_t mean_size,
+                         const float* squares, float* out, size_t stride) {
+    VF sum[R][P] = {};
+    for (int l = 0; l < length; l += W) {
+        VF mean[P];
+        for (int p = 0; p < P; ++p)
+            mean[p] = load<VF>(flat + p * mean_size + l);
+        for (int r = 0; r < R; ++r) {
+            const VF value = load<VF>(x[r] + l);
+            for (int p = 0; p < P; ++p)
+                sum[r][p] = fma(value, mean[p], sum[r][p]);
+        }
+    }
+    for (int r = 0; r < R; ++r)
+        for (int p = 0; p < P; ++p)
+            out[r * stride + p] = squares[p] + total(sum[r][p]);
+}
+
+// Rows asked for from memory, a few lines at a time, while others are met.
+struct Ahead {
+    const char* rows[kTileRows];
+    int64_t size = 0, count = 0, at = 0; // bytes of a row, rows, the next byte of the first of them
+    COTERIE_INLINE void fetch(int64_t lines) {
+        for (; lines > 0 && count > 0; --lines) {
+            __builtin_prefetch(rows[count - 1] + at, 0, 2);
+            at += 64;
+            if (at >= size) {
+                at = 0;
+                --count;
+            }
+        }
+    }
+};
+
+// All means for kTileRows rows.
+COTERIE_INLINE void all_dots(const float* const* x, int length, const Model& model, Ahead& ahead,
+                             float* out) {
+    const size_t size = model.d_padded;
+    const int64_t lines = ahead.count * (ahead.size / 64 + 1) / ((model.k + 1) / 2) + 1;
+    int p = 0;
+    for (; p + 2 <= model.k; p += 2) {
+        ahead.fetch(lines);
+        dots<kTileRows, 2>(x, length, model.flat + p * size, size, model.squares + p, out + p,
+                           model.kp);
+    }
+    if (p < model.k)
+        dots<kTileRows, 1>(x, length, model.flat + p * size, size, model.squares + p, out + p,
+                           model.kp);
+    for (p = model.k; p < model.kp; ++p)
+        for (int r = 0; r < kTileRows; ++r)
+            out[r * static_cast<size_t>(model.kp) + p] = model.squares[p];
+}
+
 COTERIE_INLINE float dot(const float* a, const float* b, int padded) {
     VF s = {}, t = {};
     int l = 0;

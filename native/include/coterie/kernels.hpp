@@ -67,7 +67,6 @@ struct Model {
     int record = 0;                        // floats kept per row, a multiple of 8
     const float* drift_of_group = nullptr; // (record,) cumulative; -1e30 beyond the groups
     const float* drift = nullptr;          // (k,) of the means, cumulative
-    bool fresh = true;                     // nothing is known of any row yet
     bool brute = false;                    // compare every row with every mean, keep no bounds
 
     // With so many terms that are not zero. The rounding of row and mean to float32 and the last
@@ -82,6 +81,7 @@ struct RowState {
     int32_t* labels = nullptr; // (n,) -1: not yet assigned
     float* deadline = nullptr; // (n,) or null
     float* bounds = nullptr;   // (n, record) or null: bounds by group, and last the reach
+    bool fresh = true;         // nothing is known yet: deadlines and bounds are not read
 };
 
 // Where the exact sums of a step go.
@@ -97,6 +97,7 @@ struct Worker {
     uint8_t* touched = nullptr; // (k,) clusters whose sums changed
     float* radius = nullptr;    // (k,) farthest row seen in each cluster
     int64_t moved = 0, evaluated = 0, settled = 0;
+    int64_t work = 0;        // many columns: products, and what takes as long as so many
     double* row = nullptr;   // (2, d padded) scratch, zero beyond d
     char* scratch = nullptr; // see Kernels::scratch_*
 };

@@ -40,6 +40,7 @@ private:
     void look_around(Team& team, const double* means, int k);
     void list_neighbours(int a, std::vector<std::pair<float, int32_t>>& near);
     void plan_groups(int k);
+    bool bounds_pay() const;
     void collect(std::vector<Thread>& threads, int k);
 
     Rows rows_;
@@ -74,6 +75,8 @@ private:
     // Many columns, many means.
     std::vector<int32_t> order_;
     int groups_ = 0, panels_per_group_ = 0, record_ = 0;
+    bool grouped_ = false; // all rows have bounds by group, not only those that try them
+    bool joining_ = false; // the others get them in the next step
 };
 
 } // namespace coterie
