@@ -32,6 +32,7 @@ from coterie.kernels.block import Block
 from coterie.kernels.neighbourhoods import core_rows, reach
 
 Labels = NDArray[np.int64]
+Kept = tuple[NDArray[np.uint8], NDArray[np.intp], Any]  # kinds, core rows, a copy of them
 NOISE = -1
 FAR = np.iinfo(np.int64).max
 PER_ROW = 60  # bytes that the kernels take for each row beyond copies of it
@@ -90,7 +91,7 @@ def find_native(X: Any, metric: Metric, ask: Question) -> Found:
     block = Block.over(rows, ask.weights, ask.team)
     measure = metric.measure(ask.eps)
     run = density(block, measure, ask.min_samples, counts=ask.counts, step=ask.step)
-    kept = _kept(X, run) if sparse.issparse(X) else core_rows(block, run.core, run.labels)
+    kept: Kept = _kept(X, run) if sparse.issparse(X) else core_rows(block, run.core, run.labels)
     depths = depths_of(rows, run, measure, ask.team) if ask.trace else None
     return Found(run.labels, *kept, run.n_clusters, run.counts, run.index, run.why, depths)
 
@@ -102,7 +103,7 @@ def find_grown(X: Any, by: tuple[Nearby, str, str], room: float, ask: Question) 
     return Found(run.labels, *_kept(X, run), run.n_clusters, run.counts, name, why, depths)
 
 
-def _kept(X: Any, run: Any) -> tuple[NDArray[np.uint8], NDArray[np.intp], Any]:
+def _kept(X: Any, run: Any) -> Kept:
     """What `core_rows` gives, for rows that are in no block."""
     cores = np.flatnonzero(run.core)
     kind = (run.labels >= 0).astype(np.uint8) + run.core
