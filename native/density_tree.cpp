@@ -29,6 +29,7 @@ public:
 
     void count(Team& team, const CoreRule& rule, uint8_t* core) override {
         lists_.assign(team.size(), {});
+        kin_.resize(rule.weights || rule.counts ? 0 : view_.leaves * kLeaf * kKin);
         for_leaves(team, [&](int thread, int32_t leaf) {
             if (rule.weights)
                 weigh_leaf(rule, thread, leaf);
@@ -46,6 +47,10 @@ public:
         first_.resize(view_.nodes);
         united_.resize(view_.nodes);
         state_ = {UnionFind(parents_.data()), core_.data(), first_.data(), united_.data()};
+        for_leaves(team, [&](int, int32_t leaf) { kernels_.start(task_, state_, leaf); });
+        if (kin_.size())
+            for_leaves(team, [&](int, int32_t leaf) { link_kin(leaf); });
+        kin_ = {};
         for_leaves(team, [&](int, int32_t leaf) { kernels_.link_inside(task_, state_, leaf); });
         for_leaves(team, [&](int, int32_t leaf) { kernels_.link_next(task_, state_, leaf); });
         gather_nodes(team);
@@ -101,6 +106,7 @@ private:
         count.capacity = static_cast<int32_t>(std::min<int64_t>(kListCapacity, count.enough));
         lists.near.resize(static_cast<size_t>(kLeaf) * count.capacity);
         count.near = lists.near.data();
+        count.kin = kin_.size() ? kin_.data() + static_cast<int64_t>(leaf) * kLeaf * kKin : nullptr;
         kernels_.count(task_, thread, leaf, count);
         core_[leaf] = count.core;
         if (rule.counts)
@@ -177,6 +183,18 @@ private:
             if (enough_weight(all.near[__builtin_ctz(close)], rule.min_samples))
                 core |= close & -close;
         return core;
+    }
+
+    // Neighbours that were met while counting: they connect most of what there is to connect, and
+    // what is connected is not compared again.
+    void link_kin(int32_t leaf) {
+        for (uint32_t set = core_[leaf]; set; set &= set - 1) {
+            const int32_t slot = leaf * kLeaf + __builtin_ctz(set);
+            for (int q = 0; q < kKin; ++q)
+                if (const int32_t other = kin_[static_cast<int64_t>(slot) * kKin + q];
+                    other >= 0 && core_[other / kLeaf] >> other % kLeaf & 1)
+                    state_.sets.unite(slot, other);
+        }
     }
 
     // Nodes from the bottom up: their first core slot, and whether all core slots are united.
@@ -291,6 +309,7 @@ private:
     Buffer<uint32_t> core_, open_; // (leaves,) core points; points whose border is still open
     std::vector<Lists> lists_;     // by thread
     Buffer<uint32_t> parents_;
+    Buffer<int32_t> kin_; // (leaves, kLeaf, kKin)
     Buffer<int32_t> first_, number_;
     Buffer<uint8_t> united_;
     LinkState state_;

@@ -71,7 +71,7 @@ template <class T> struct Tree<T>::Bottom {
 
 template <class T>
 Tree<T>::Tree(Team& team, const Space& space, const TreeFrame& frame)
-    : width_(space.width()), stride_(width_ <= 8 ? width_ : (width_ + 15) / 16 * 16) {
+    : width_(space.width()), stride_(box_stride(width_)) {
     const int64_t n = space.n();
     const int d = width_;
     const Router<T> router(team, space, frame);

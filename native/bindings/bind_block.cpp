@@ -12,38 +12,40 @@ namespace {
 using Weights = std::optional<Input<double, 1>>;
 
 template <class T> void def_constructors(nb::class_<Block>& block, Kind dense, Kind sparse) {
-    const auto finish = [](Block* self, const Weights& weights, nb::object team) {
+    // Moved into place when whole: an error leaves nothing behind.
+    const auto finish = [](Block* self, Block block, const Weights& weights, nb::object team) {
         if (weights) {
-            self->rows.weights = weights->data();
-            self->keep.push_back(nb::cast(*weights));
+            block.rows.weights = weights->data();
+            block.keep.push_back(nb::cast(*weights));
         }
-        self->team_object = team;
+        block.team_object = team;
+        new (self) Block(std::move(block));
     };
     block.def(
         "__init__",
         [=](Block* self, Input<T, 2> values, Weights weights, nb::object team) {
-            new (self) Block();
-            self->rows.kind = dense;
-            self->rows.n = static_cast<int64_t>(values.shape(0));
-            self->rows.d = static_cast<int>(values.shape(1));
-            self->rows.values = values.data();
-            self->keep = {nb::cast(values)};
-            finish(self, weights, team);
+            Block block;
+            block.rows.kind = dense;
+            block.rows.n = static_cast<int64_t>(values.shape(0));
+            block.rows.d = static_cast<int>(values.shape(1));
+            block.rows.values = values.data();
+            block.keep = {nb::cast(values)};
+            finish(self, std::move(block), weights, team);
         },
         "values"_a.noconvert(), "weights"_a.none(), "team"_a);
     block.def(
         "__init__",
         [=](Block* self, Input<T, 1> values, Input<int32_t, 1> columns, Input<int64_t, 1> starts,
             int n_columns, Weights weights, nb::object team) {
-            new (self) Block();
-            self->rows.kind = sparse;
-            self->rows.n = static_cast<int64_t>(starts.shape(0)) - 1;
-            self->rows.d = n_columns;
-            self->rows.values = values.data();
-            self->rows.columns = columns.data();
-            self->rows.starts = starts.data();
-            self->keep = {nb::cast(values), nb::cast(columns), nb::cast(starts)};
-            finish(self, weights, team);
+            Block block;
+            block.rows.kind = sparse;
+            block.rows.n = static_cast<int64_t>(starts.shape(0)) - 1;
+            block.rows.d = n_columns;
+            block.rows.values = values.data();
+            block.rows.columns = columns.data();
+            block.rows.starts = starts.data();
+            block.keep = {nb::cast(values), nb::cast(columns), nb::cast(starts)};
+            finish(self, std::move(block), weights, team);
         },
         "values"_a.noconvert(), "columns"_a, "starts"_a, "n_columns"_a, "weights"_a.none(),
         "team"_a);

@@ -31,6 +31,30 @@ struct DensityWork {
     int64_t n() const { return nb::cast<Block&>(block).rows.n; }
 };
 
+template <class T>
+nb::tuple core_rows(const Block& block, const Input<uint8_t, 1>& core,
+                    const Input<int64_t, 1>& labels) {
+    const coterie::Rows& rows = block.rows;
+    coterie::Team& team = block.team();
+    uint8_t* kind;
+    auto kinds = new_array<uint8_t>({static_cast<size_t>(rows.n)}, kind);
+    std::optional<coterie::CoreRows> found;
+    {
+        nb::gil_scoped_release release;
+        found.emplace(team, rows, core.data(), labels.data(), kind);
+    }
+    int64_t* index;
+    T* value;
+    const auto count = static_cast<size_t>(found->count());
+    auto indices = new_array<int64_t>({count}, index);
+    auto values = new_array<T>({count, static_cast<size_t>(rows.d)}, value);
+    {
+        nb::gil_scoped_release release;
+        found->copy(team, index, value);
+    }
+    return nb::make_tuple(kinds, indices, values);
+}
+
 } // namespace
 
 void bind_density(nb::module_& m) {
@@ -93,6 +117,18 @@ void bind_density(nb::module_& m) {
                 return std::make_tuple(out, clusters);
             },
             "(labels, number of clusters).");
+    m.def(
+        "core_rows",
+        [](const Block& block, Input<uint8_t, 1> core, Input<int64_t, 1> labels) {
+            const auto n = static_cast<size_t>(block.rows.n);
+            if (block.rows.sparse() || core.shape(0) != n || labels.shape(0) != n)
+                throw nb::value_error("expected dense rows, and a flag and a label for each");
+            return block.rows.kind == coterie::Kind::float64
+                       ? core_rows<double>(block, core, labels)
+                       : core_rows<float>(block, core, labels);
+        },
+        "block"_a, "core"_a, "labels"_a,
+        "(0 noise, 1 border, 2 core for each row; indices of the core rows; a copy of them).");
     m.def(
         "reach",
         [](const Block& cores, Input<int64_t, 1> labels, const Block& queries,

@@ -86,17 +86,18 @@ void bind_mixture(nb::module_& m) {
                     (centres && (centres->shape(0) != k || centres->shape(1) != d)) ||
                     (negligible && negligible->shape(0) != k))
                     throw std::invalid_argument("mixture: shapes do not fit each other");
-                new (self) PreparedMixture();
-                self->kind = covariance;
-                self->k = static_cast<int>(k);
-                self->d = static_cast<int>(d);
-                self->origin.assign((d + 3) / 4 * 4, 0.0);
-                self->scale.assign((d + 3) / 4 * 4, 0.0);
-                std::copy(origin.data(), origin.data() + d, self->origin.begin());
-                std::copy(scale.data(), scale.data() + d, self->scale.begin());
-                self->mixture = std::make_unique<Mixture>(
-                    covariance, self->k, self->d, offsets.data(), means.data(), factors.data(),
+                PreparedMixture made; // moved into place when whole: an error leaves nothing behind
+                made.kind = covariance;
+                made.k = static_cast<int>(k);
+                made.d = static_cast<int>(d);
+                made.origin.assign((d + 3) / 4 * 4, 0.0);
+                made.scale.assign((d + 3) / 4 * 4, 0.0);
+                std::copy(origin.data(), origin.data() + d, made.origin.begin());
+                std::copy(scale.data(), scale.data() + d, made.scale.begin());
+                made.mixture = std::make_unique<Mixture>(
+                    covariance, made.k, made.d, offsets.data(), means.data(), factors.data(),
                     centres ? centres->data() : nullptr, negligible ? negligible->data() : nullptr);
+                new (self) PreparedMixture(std::move(made));
             },
             "kind"_a, "origin"_a, "scale"_a, "offsets"_a, "means"_a, "factors"_a,
             "centres"_a.none(), "negligible"_a.none() = nb::none())

@@ -16,6 +16,14 @@ template <class T, Norm N, int D> bool clique(const TreeTask<T>& task, int32_t n
     return box_span<T, N, D>(box, box, task.tree.width, task.tree.stride) <= task.radii.box_inner;
 }
 
+// Is a box at most twice the inner radius wide? Only such a one can have another box whole within
+// reach: the farthest points of two boxes are at least half the diameter of each apart.
+template <class T, Norm N, int D> bool is_narrow(const TreeTask<T>& task, const T* box) {
+    const T twice = N == Norm::squares ? 4 : 2;
+    return box_span<T, N, D>(box, box, task.tree.width, task.tree.stride) <=
+           twice * task.radii.box_inner;
+}
+
 // Calls at_leaf(node) for the leaves below `top` whose boxes come within reach of `box`, nearest
 // child first; enter(node) says whether to go into a node at all. at_leaf returns true to end.
 template <class T, Norm N, int D, class Enter, class AtLeaf>
@@ -40,11 +48,12 @@ COTERIE_INLINE bool descend(const TreeTask<T>& task, int32_t top, const T* box, 
         const T* left = box_of(tree, child);
         const T a = box_gap<T, N, D>(box, left, tree.width, tree.stride);
         const T b = box_gap<T, N, D>(box, left + 2 * tree.stride, tree.width, tree.stride);
+        // Without branches, which nothing could predict: the nearer child on top.
         const bool swap = b < a;
-        if ((swap ? a : b) <= reach)
-            stack[depth++] = child + !swap;
-        if ((swap ? b : a) <= reach)
-            stack[depth++] = child + swap;
+        stack[depth] = child + !swap;
+        depth += (swap ? a : b) <= reach;
+        stack[depth] = child + swap;
+        depth += (swap ? b : a) <= reach;
     }
     return false;
 }
@@ -60,6 +69,9 @@ void count(const TreeTask<T>& task, int thread, int32_t leaf, LeafCount& out) {
     const int32_t own = tree.leaf_node[leaf];
     const uint32_t filled = tree.filled[leaf];
     out.core = out.listed = 0;
+    if (out.kin)
+        for (int k = 0; k < kLeaf * kKin; ++k)
+            out.kin[k] = -1;
     // A clique around the leaf that is large enough makes all of it core.
     if (!out.all)
         for (int32_t v = own; v >= 0 && clique<T, N, D>(task, v); v = tree.node[v].parent)
@@ -68,6 +80,7 @@ void count(const TreeTask<T>& task, int thread, int32_t leaf, LeafCount& out) {
                 return;
             }
     out.listed = filled;
+    uint8_t turn[kLeaf] = {};
     for (int k = 0; k < kLeaf; ++k)
         out.found[k] = 0;
     uint32_t asking = filled;
@@ -85,6 +98,9 @@ void count(const TreeTask<T>& task, int thread, int32_t leaf, LeafCount& out) {
         pair(ask, b, tree.filled[b], [&](int k, uint32_t hits) {
             const int64_t before = out.found[k];
             out.found[k] += size_of(hits);
+            if (out.kin) // one of each leaf, the last few
+                if (const uint32_t others = node == own ? hits & ~(1u << k) : hits)
+                    out.kin[k * kKin + turn[k]++ % kKin] = b * kLeaf + lowest(others);
             if (out.found[k] >= out.enough) {
                 out.core |= 1u << k;
                 if (!out.all)
@@ -100,10 +116,12 @@ void count(const TreeTask<T>& task, int thread, int32_t leaf, LeafCount& out) {
         });
         return asking == 0;
     };
-    // All points of a node that lies within reach as a whole are counted at once.
+    // All points of a node that lies within reach as a whole are counted at once. None does if
+    // the own leaf is wider than twice the radius.
+    const bool narrow = is_narrow<T, N, D>(task, box);
     auto enter = [&](int32_t node) {
         const int32_t points = tree.node[node].points;
-        if (!out.all && points < out.enough)
+        if (!narrow || (!out.all && points < out.enough))
             return true;
         if (box_span<T, N, D>(box, box_of(tree, node), tree.width, tree.stride) >
             task.radii.box_inner)
@@ -151,21 +169,39 @@ COTERIE_INLINE bool is_united(const LinkState& state, int32_t node) {
     return __atomic_load_n(state.united + node, __ATOMIC_RELAXED);
 }
 
-// Two leaves. If both are united, one pair of neighbours says all.
+// Which of the core points of a leaf are not yet in the set of `slot`.
+COTERIE_INLINE uint32_t outside(const LinkState& state, int32_t leaf, uint32_t slot) {
+    const uint32_t root = state.sets.find(slot);
+    uint32_t out = 0;
+    for (uint32_t set = state.core[leaf]; set; set &= set - 1)
+        if (state.sets.find(leaf * kLeaf + lowest(set)) != root)
+            out |= set & -set;
+    return out;
+}
+
+// Two leaves. If both are united, one pair of neighbours says all; if one is, only points of the
+// other that are not in its set are compared.
 template <class T, Norm N, int D>
 COTERIE_INLINE void link_pair(const TreeTask<T>& task, const LinkState& state, int32_t a,
                               int32_t b) {
     const TreeView<T>& tree = task.tree;
-    if (!state.core[a] || !state.core[b])
+    uint32_t ask = state.core[a], want = state.core[b];
+    if (!ask || !want)
         return;
     const int32_t node_a = tree.leaf_node[a], node_b = tree.leaf_node[b];
-    const bool b_united = is_united(state, node_b), both = b_united && is_united(state, node_a);
+    const bool a_united = is_united(state, node_a), b_united = is_united(state, node_b),
+               both = a_united && b_united;
     if (both && state.sets.same(state.first[node_a], state.first[node_b]))
         return;
-    const uint32_t ask = reaching<T, N, D>(tree, a, box_of(tree, node_b), tree.stride,
-                                           task.radii.box_outer, state.core[a]);
+    if (b_united && !both)
+        ask = outside(state, a, state.first[node_b]);
+    else if (a_united && !both)
+        want = outside(state, b, state.first[node_a]);
+    if (!ask || !want)
+        return;
+    ask = reaching<T, N, D>(tree, a, box_of(tree, node_b), tree.stride, task.radii.box_outer, ask);
     const LeafPair<T, N, D> pair{task, tree, task.space, a};
-    pair(ask, b, state.core[b], [&](int k, uint32_t hits) {
+    pair(ask, b, want, [&](int k, uint32_t hits) {
         const uint32_t x = a * kLeaf + k;
         for (; hits; hits &= hits - 1) {
             state.sets.unite(x, b * kLeaf + lowest(hits));
@@ -176,43 +212,38 @@ COTERIE_INLINE void link_pair(const TreeTask<T>& task, const LinkState& state, i
     });
 }
 
+// A clique is one set from the start.
 template <class T, Norm N, int D>
-void link_inside(const TreeTask<T>& task, const LinkState& state, int32_t leaf) {
+void start(const TreeTask<T>& task, const LinkState& state, int32_t leaf) {
     const uint32_t core = state.core[leaf], base = leaf * kLeaf;
     const int32_t node = task.tree.leaf_node[leaf];
+    const bool one = clique<T, N, D>(task, node);
     state.first[node] = core ? static_cast<int32_t>(base + lowest(core)) : -1;
-    state.united[node] = 1;
+    state.united[node] = !core || one;
     for (uint32_t k = 0; k < kLeaf; ++k)
-        state.sets.start(base + k, base + k);
-    if (!core)
+        state.sets.start(base + k, one && core >> k & 1 ? base + lowest(core) : base + k);
+}
+
+// Are all core points of a leaf in one set by now?
+template <class T>
+COTERIE_INLINE bool unites(const TreeTask<T>& task, const LinkState& state, int32_t leaf) {
+    const int32_t node = task.tree.leaf_node[leaf];
+    if (is_united(state, node))
+        return true;
+    const uint32_t root = state.sets.find(state.first[node]);
+    for (uint32_t set = state.core[leaf]; set; set &= set - 1)
+        if (state.sets.find(leaf * kLeaf + lowest(set)) != root)
+            return false;
+    __atomic_store_n(state.united + node, 1, __ATOMIC_RELAXED);
+    return true;
+}
+
+template <class T, Norm N, int D>
+void link_inside(const TreeTask<T>& task, const LinkState& state, int32_t leaf) {
+    if (unites(task, state, leaf))
         return;
-    if (clique<T, N, D>(task, node)) {
-        for (uint32_t set = core & (core - 1); set; set &= set - 1)
-            state.sets.start(base + lowest(set), base + lowest(core));
-        return;
-    }
-    // Grow each component from its first point.
-    const LeafPair<T, N, D> pair{task, task.tree, task.space, leaf};
-    uint32_t left = core;
-    while (left) {
-        const uint32_t seed = lowest(left);
-        state.united[node] = left == core;
-        uint32_t front = 1u << seed;
-        left &= ~front;
-        while (front && left) {
-            uint32_t reached = 0;
-            pair(front, leaf, left, [&](int, uint32_t hits) {
-                reached |= hits;
-                return reached == left;
-            });
-            for (uint32_t set = reached; set; set &= set - 1)
-                state.sets.start(base + lowest(set), base + seed);
-            left &= ~reached;
-            front = reached;
-        }
-        if (left)
-            state.united[node] = 0;
-    }
+    link_pair<T, N, D>(task, state, leaf, leaf);
+    unites(task, state, leaf);
 }
 
 template <class T, Norm N, int D>
@@ -246,21 +277,15 @@ void link_before(const TreeTask<T>& task, const LinkState& state, int thread, in
                 if (++visits % kPatience == 0)
                     task.team->check(thread);
                 link_pair<T, N, D>(task, state, leaf, tree.node[node].leaf);
-                if (!united) {
-                    united = true;
-                    const uint32_t root = state.sets.find(state.first[own]);
-                    for (uint32_t set = core; set && united; set &= set - 1)
-                        united = state.sets.find(leaf * kLeaf + lowest(set)) == root;
-                    if (united)
-                        __atomic_store_n(state.united + own, 1, __ATOMIC_RELAXED);
-                }
+                if (!united)
+                    united = unites(task, state, leaf);
                 return false;
             });
     }
 }
 
 template <class T, Norm N, int D> TreeKernels<T> kernels_for() {
-    return {count<T, N, D>,     visit<T, N, D>,       link_inside<T, N, D>,
+    return {count<T, N, D>,     visit<T, N, D>,       start<T, N, D>, link_inside<T, N, D>,
             link_next<T, N, D>, link_before<T, N, D>, clique<T, N, D>};
 }
 

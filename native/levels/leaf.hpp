@@ -2,9 +2,23 @@
 #pragma once
 
 #include "coterie/tree_kernels.hpp"
+#include "eights.hpp"
 #include "lanes.hpp"
 
 namespace coterie::COTERIE_LEVEL {
+
+// Boxes are padded for vectors of at most eight.
+#if defined(__AVX512F__)
+COTERIE_INLINE F8 add_square(F8 s, F8 x) { return s + x * x; }
+COTERIE_INLINE F8 abs(F8 a) { return max(a, -a); }
+template <class T> struct BoxLanes : Lanes<T> {};
+template <> struct BoxLanes<float> {
+    typedef F8 V;
+    static constexpr int count = 8;
+};
+#else
+template <class T> using BoxLanes = Lanes<T>;
+#endif
 
 // One more coordinate difference x of a sum s.
 template <Norm N, class V> COTERIE_INLINE V added(V s, V x) {
@@ -27,36 +41,50 @@ template <Norm N, class T> COTERIE_INLINE T added_one(T s, T x) { // x >= 0
 COTERIE_INLINE int lowest(uint32_t set) { return __builtin_ctz(set); }
 COTERIE_INLINE int size_of(uint32_t set) { return __builtin_popcount(set); }
 
-// Sum over the columns of f(l) as scalars (few columns), or g(l) by vectors where boxes are padded.
+template <Norm N, class V> COTERIE_INLINE V joined(V a, V b) {
+    if constexpr (N == Norm::largest)
+        return a > b ? a : b;
+    else
+        return a + b;
+}
+
+// The lanes of a sum, halved and joined until one is left.
+template <class T, Norm N, int L, class V> COTERIE_INLINE T folded(V s) {
+    if constexpr (L == 2)
+        return joined<N>(s[0], s[1]);
+    else if constexpr (L == 4)
+        return folded<T, N, 2>(
+            joined<N>(__builtin_shufflevector(s, s, 0, 1), __builtin_shufflevector(s, s, 2, 3)));
+    else
+        return folded<T, N, 4>(joined<N>(__builtin_shufflevector(s, s, 0, 1, 2, 3),
+                                         __builtin_shufflevector(s, s, 4, 5, 6, 7)));
+}
+
+// Sum over the columns of f(l) as scalars, or of g(l) by vectors where boxes are padded.
 template <class T, Norm N, class F, class G>
 COTERIE_INLINE T box_sum(int d, int stride, F one, G several) {
-    if (stride < 16) {
+    if (stride < 8) {
         T s = 0;
         for (int l = 0; l < d; ++l)
             s = added_one<N>(s, one(l));
         return s;
     }
-    using V = typename Lanes<T>::V;
-    constexpr int lanes = Lanes<T>::count;
-    V s = {};
-    for (int l = 0; l < stride; l += lanes)
+    typename BoxLanes<T>::V s = {};
+    for (int l = 0; l < stride; l += BoxLanes<T>::count)
         s = added<N>(s, several(l));
-    T out = 0;
-    for (int q = 0; q < lanes; ++q)
-        if constexpr (N == Norm::largest)
-            out = out > s[q] ? out : s[q];
-        else
-            out += s[q];
-    return out;
+    return folded<T, N, BoxLanes<T>::count>(s);
 }
+
+// The stride of boxes, known where the width is.
+template <int D> COTERIE_INLINE int stride_of(int stride) { return D ? box_stride(D) : stride; }
 
 // Smallest and largest distance between boxes (2, stride), summed but not rooted.
 template <class T, Norm N, int D>
 COTERIE_INLINE T box_gap(const T* a, const T* b, int width, int stride) {
-    using V = typename Lanes<T>::V;
+    using V = typename BoxLanes<T>::V;
     const int d = D ? D : width;
     return box_sum<T, N>(
-        d, D ? 0 : stride,
+        d, stride_of<D>(stride),
         [&](int l) {
             const T g = a[l] - b[stride + l], h = b[l] - a[stride + l], m = g > h ? g : h;
             return m > 0 ? m : T(0);
@@ -68,10 +96,10 @@ COTERIE_INLINE T box_gap(const T* a, const T* b, int width, int stride) {
 }
 template <class T, Norm N, int D>
 COTERIE_INLINE T box_span(const T* a, const T* b, int width, int stride) {
-    using V = typename Lanes<T>::V;
+    using V = typename BoxLanes<T>::V;
     const int d = D ? D : width;
     return box_sum<T, N>(
-        d, D ? 0 : stride,
+        d, stride_of<D>(stride),
         [&](int l) {
             const T g = a[stride + l] - b[l], h = b[stride + l] - a[l];
             return g > h ? g : h;
@@ -124,7 +152,7 @@ COTERIE_INLINE void compare(const T* const* x, const T* leaf, int width, const R
             for (int v = 0; v < vectors; ++v)
                 s[p][v] = added<N>(s[p][v], load<V>(leaf + l * kLeaf + v * lanes) - a);
         }
-        if (!D && l % 8 == 7) { // sums only grow: none may be left
+        if (!D && l % 8 == 7 && d - l > 4) { // sums only grow: none may be left
             V least = s[0][0];
             for (int p = 0; p < P; ++p)
                 for (int v = 0; v < vectors; ++v)

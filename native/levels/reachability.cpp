@@ -27,7 +27,7 @@ COTERIE_INLINE const double* points_of(const TreeView<double>& tree, int32_t lea
 template <Norm N, int D>
 COTERIE_INLINE double gap(const TreeView<double>& tree, const double* a, const double* b) {
     const double g = box_gap<double, N, D>(a, b, tree.width, tree.stride);
-    return D || tree.stride < 16 ? g : g * (1 - (tree.width + 8) * 0x1p-50);
+    return stride_of<D>(tree.stride) < 8 ? g : g * (1 - (tree.width + 8) * 0x1p-50);
 }
 
 COTERIE_INLINE double largest(const double* bound) {

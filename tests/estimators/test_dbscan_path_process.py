@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import signal
-import time
 from typing import Any
 
 import numpy as np
@@ -18,8 +15,7 @@ from coterie import DBSCANPath, DensityEvent
 from coterie.estimators.dbscan_path import fit_bytes
 
 from .helpers import assert_same_state, state
-from .test_dbscan_process import Interrupt
-from .test_process import peak_growth
+from .process_helpers import Interrupt, holds_in_a_fork, needs_fork, needs_proc, peak_growth
 
 ROWS = np.random.default_rng(0).normal(size=(200, 2))
 
@@ -72,7 +68,7 @@ def test_memory_is_asked_for_before_work_begins() -> None:
         DBSCANPath(memory_budget=1000).fit(ROWS)
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
+@needs_proc
 @pytest.mark.parametrize(("d", "min_samples"), [(2, 5), (3, 40)])
 def test_memory_is_what_was_announced(d: int, min_samples: int) -> None:
     X = np.random.default_rng(0).random((100_000, d))
@@ -85,7 +81,7 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(min_samples: int) -> 
     vast = np.random.default_rng(0).random((100_000, 24), dtype=np.float32)
     path = DBSCANPath(min_samples).fit(vast[:300])
     before = state(path)
-    with Interrupt() as callback:
+    with Interrupt(0.02) as callback:
         path.callback = callback
         before["callback"] = callback
         with pytest.raises(KeyboardInterrupt):
@@ -93,24 +89,17 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(min_samples: int) -> 
     assert_same_state(before, vars(path))
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@needs_fork
 def test_fork_after_fit() -> None:
     X = np.random.default_rng(0).random((20_000, 3))
     path = DBSCANPath(n_jobs=2).fit(X)
     expected = path.labels(0.05)
-    child = os.fork()
-    if child == 0:
+
+    def check():
         same = np.array_equal(path.labels(0.05), expected)
-        same = same and np.array_equal(DBSCANPath(n_jobs=2).fit(X).labels(0.05), expected)
-        os._exit(0 if same else 1)
-    deadline = time.monotonic() + 60
-    while (done := os.waitpid(child, os.WNOHANG)) == (0, 0):
-        if time.monotonic() > deadline:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            pytest.fail("the child hangs")
-        time.sleep(0.01)
-    assert done[1] == 0
+        return same and np.array_equal(DBSCANPath(n_jobs=2).fit(X).labels(0.05), expected)
+
+    assert holds_in_a_fork(check)
 
 
 def test_steps_are_told() -> None:

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
-import signal
-import threading
-import time
 
 import numpy as np
 import pytest
@@ -14,7 +10,15 @@ import pytest
 from coterie import DBSCAN
 
 from .helpers import assert_same_state, state
-from .test_process import peak_growth, resources, surroundings
+from .process_helpers import (
+    Interrupt,
+    holds_in_a_fork,
+    needs_fork,
+    needs_proc,
+    peak_growth,
+    resources,
+    surroundings,
+)
 
 
 @pytest.fixture(scope="module")
@@ -26,46 +30,15 @@ def fit(X, **parameters):
     return DBSCAN(eps=0.03, n_jobs=2, **parameters).fit(X)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@needs_fork
 def test_fork_after_fit(large):
     model = fit(large)
-    child = os.fork()
-    if child == 0:
+
+    def check():
         same = np.array_equal(model.predict(large), model.labels_)
-        same = same and np.array_equal(fit(large).labels_, model.labels_)
-        os._exit(0 if same else 1)
-    deadline = time.monotonic() + 60
-    while (done := os.waitpid(child, os.WNOHANG)) == (0, 0):
-        if time.monotonic() > deadline:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            pytest.fail("the child hangs")
-        time.sleep(0.01)
-    assert done[1] == 0
+        return same and np.array_equal(fit(large).labels_, model.labels_)
 
-
-class Interrupt:
-    """SIGINT to this process, from another thread, soon after the fit has looked at its input."""
-
-    def __init__(self) -> None:
-        self.begun = threading.Event()
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self._send)
-
-    def _send(self) -> None:
-        self.begun.wait(120)
-        time.sleep(0.02)
-        if not self.ended.is_set():
-            os.kill(os.getpid(), signal.SIGINT)
-
-    def __enter__(self):
-        self.thread.start()
-        return lambda event: self.begun.set()
-
-    def __exit__(self, *error):
-        self.ended.set()
-        self.begun.set()
-        self.thread.join()
+    assert holds_in_a_fork(check)
 
 
 def slow(a, b):
@@ -78,7 +51,7 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(metric):
     vast = np.random.default_rng(0).random((100_000, 24), dtype=np.float32)
     model = DBSCAN(eps=1.3, metric=metric, p=3).fit(vast[:300])
     before = state(model)
-    with Interrupt() as callback:
+    with Interrupt(0.02) as callback:
         model.callback = callback
         before["callback"] = callback
         with pytest.raises(KeyboardInterrupt):
@@ -127,7 +100,7 @@ def test_the_process_stays_as_it_was(large, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
+@needs_proc
 def test_hundreds_of_fits_leave_nothing_behind(large):
     X, spoilt = large[:2500], np.full((300, 3), np.nan)
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os
 import pickle
-import time
 from typing import Any
 
 import numpy as np
@@ -20,8 +18,8 @@ from coterie import GaussianMixture
 
 from .helpers import assert_same_state, state
 from .mixture_helpers import assert_monotone, assert_same_mixture, groups
+from .process_helpers import Interrupt, holds_in_a_fork, needs_fork
 from .test_ecosystem import Listener, needs_callbacks
-from .test_process import Interrupt
 
 
 @pytest.fixture(scope="module")
@@ -36,21 +34,17 @@ def endless(**parameters: Any) -> GaussianMixture:
     )
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@needs_fork
 def test_fork_after_fit(large: Any) -> None:
     def fit() -> GaussianMixture:
         return GaussianMixture(4, random_state=0, n_jobs=2).fit(large[:20_000])
 
     model = fit()
-    child = os.fork()
-    if child == 0:
-        same = fit().soft_clustering_error_ == model.soft_clustering_error_
-        os._exit(0 if same else 1)
-    deadline = time.monotonic() + 60
-    while (done := os.waitpid(child, os.WNOHANG)) == (0, 0):
-        assert time.monotonic() < deadline, "the child hangs"
-        time.sleep(0.01)
-    assert done[1] == 0
+
+    def check():
+        return fit().soft_clustering_error_ == model.soft_clustering_error_
+
+    assert holds_in_a_fork(check)
 
 
 def test_an_interrupted_fit_leaves_the_estimator_as_it_was(large: Any) -> None:

@@ -5,21 +5,27 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
-import signal
 import subprocess
 import sys
-import threading
-import time
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import threadpool_limits
 
 from coterie import KMeans
 from coterie.estimators.validation import WORK_PER_THREAD, effective_threads
 
 from .helpers import assert_same_fit, assert_same_state, state
+from .process_helpers import (
+    Interrupt,
+    holds_in_a_fork,
+    needs_fork,
+    needs_proc,
+    peak_growth,
+    resources,
+    surroundings,
+)
 
 
 def fit(X, **parameters):
@@ -30,22 +36,15 @@ def spawned(X):
     return fit(X).inertia_
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@needs_fork
 def test_fork_after_fit(large):
     model = fit(large)
-    child = os.fork()
-    if child == 0:
+
+    def check():
         same = np.array_equal(model.predict(large), model.labels_)
-        same = same and fit(large).inertia_ == model.inertia_
-        os._exit(0 if same else 1)
-    deadline = time.monotonic() + 60
-    while (done := os.waitpid(child, os.WNOHANG)) == (0, 0):
-        if time.monotonic() > deadline:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            pytest.fail("the child hangs")
-        time.sleep(0.01)
-    assert done[1] == 0
+        return same and fit(large).inertia_ == model.inertia_
+
+    assert holds_in_a_fork(check)
 
 
 def test_spawn(large):
@@ -61,30 +60,6 @@ def large():
 @pytest.fixture(scope="module")
 def vast():
     return np.random.default_rng(0).random((2_000_000, 4), dtype=np.float32)
-
-
-class Interrupt:
-    """SIGINT to this process, from another thread, once the fit has made an iteration."""
-
-    def __init__(self) -> None:
-        self.begun = threading.Event()
-        self.done = threading.Event()
-        self.thread = threading.Thread(target=self._send)
-
-    def _send(self) -> None:
-        self.begun.wait(120)
-        time.sleep(0.05)
-        if not self.done.is_set():
-            os.kill(os.getpid(), signal.SIGINT)
-
-    def __enter__(self):
-        self.thread.start()
-        return lambda event: self.begun.set()
-
-    def __exit__(self, *error):
-        self.done.set()
-        self.begun.set()
-        self.thread.join()
 
 
 def endless(X, **parameters):
@@ -152,21 +127,6 @@ def test_a_failed_refit_keeps_the_old_model(large, spoil):
     np.testing.assert_array_equal(model.predict(frame), model.labels_)
 
 
-def surroundings():
-    numpy_state = np.random.get_state()  # noqa: NPY002
-    return {
-        "errstate": np.geterr(),
-        "environment": dict(os.environ),
-        "signals": {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)},
-        "random": (numpy_state[0], numpy_state[1].tobytes(), *numpy_state[2:]),
-        "affinity": os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None,
-        "pools": threadpool_info(),
-        "threads": threading.active_count(),
-        "warnings": list(__import__("warnings").filters),
-        "directory": os.getcwd(),
-    }
-
-
 def test_the_process_stays_as_it_was(large, capfd):
     fit(large[:100]).transform(large[:100])  # libraries are loaded once
     before = surroundings()
@@ -193,15 +153,7 @@ def test_importing_prints_nothing_and_starts_nothing():
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def resources():
-    """(threads, open files, kilobytes) of this process."""
-    with open("/proc/self/status") as lines:
-        values = dict(line.split(":", 1) for line in lines)
-    files = len(os.listdir("/proc/self/fd"))
-    return int(values["Threads"]), files, int(values["VmRSS"].split()[0])
-
-
-@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
+@needs_proc
 def test_a_thousand_fits_leave_nothing_behind(large):
     X, spoilt = large[:2500], np.full((300, 8), np.nan)
     assert effective_threads(3, X.size * 8) == 3
@@ -220,20 +172,6 @@ def test_a_thousand_fits_leave_nothing_behind(large):
     now = resources()
     assert now[:2] == (threads, files)
     assert now[2] - memory < 4000  # kilobytes: a leak of one label array a fit would be 10,000
-
-
-def peak_growth(work):
-    """Kilobytes that `work` took at most beyond what the process had before."""
-    try:
-        with open("/proc/self/clear_refs", "w") as marks:
-            marks.write("5")  # the peak starts anew
-    except OSError:
-        pytest.skip("needs /proc/self/clear_refs")
-    before = resources()[2]
-    work()
-    with open("/proc/self/status") as lines:
-        values = dict(line.split(":", 1) for line in lines)
-    return int(values["VmHWM"].split()[0]) - before
 
 
 def test_the_data_are_not_copied():

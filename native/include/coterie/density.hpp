@@ -60,6 +60,22 @@ void reach(Team& team, const Space& cores, const int64_t* core_labels, const Spa
 void brute_reach(Team& team, const Space& cores, const int64_t* core_labels, const Space& queries,
                  int64_t* out);
 
+// What a fit keeps of dense rows. kind: out (n,) 0 for noise, 1 for border, 2 for core rows.
+class CoreRows {
+public:
+    CoreRows(Team& team, const Rows& rows, const uint8_t* core, const int64_t* labels,
+             uint8_t* kind);
+    int64_t count() const { return places_.back(); }
+    // indices: out (count,); values: out (count, d), of the type of the rows.
+    void copy(Team& team, int64_t* indices, void* values) const;
+
+private:
+    const Rows& rows_;
+    const uint8_t* core_;
+    int64_t chunk_;
+    std::vector<int64_t> places_; // core rows before each chunk
+};
+
 // Exact sum of the weights, rounded once, at least min_samples? `values` is used up.
 bool enough_weight(std::vector<double>& values, double min_samples);
 

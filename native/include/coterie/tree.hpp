@@ -17,6 +17,11 @@ namespace coterie {
 
 constexpr int kLeaf = 32; // at most 32: sets of points of a leaf are the bits of a word
 
+// Boxes are padded so that vectors can compare them, unless there are very few columns.
+constexpr int box_stride(int width) {
+    return width <= 3 ? width : width <= 8 ? 8 : (width + 15) / 16 * 16;
+}
+
 struct TreeNode {
     int32_t child;  // the left one, the right one follows; kIsLeaf or kIsEmpty
     int32_t parent; // -1 for the root, which is node 0
@@ -28,7 +33,7 @@ constexpr int32_t kIsLeaf = -1, kIsEmpty = -2;
 // The tree as kernels see it. Point k of leaf b has the slot b * kLeaf + k.
 template <class T> struct TreeView {
     int width = 0;  // coordinates
-    int stride = 0; // of boxes: width, padded for vectors
+    int stride = 0; // of boxes
     int64_t leaves = 0, nodes = 0;
     const TreeNode* node = nullptr;     // (nodes,)
     const T* boxes = nullptr;           // (nodes, 2, stride): lowest, highest; padding is zero

@@ -22,7 +22,9 @@ struct LeafCount {
     uint32_t listed = 0;     // out: other points whose neighbours are all listed
     int64_t found[kLeaf];    // out: how many
     int32_t* near = nullptr; // out: (kLeaf, capacity) their slots
+    int32_t* kin = nullptr;  // out, or null: (kLeaf, kKin) some neighbours of every point, or -1
 };
+constexpr int kKin = 4;
 
 // Connecting core points. A node whose core points are all known to belong together is united.
 struct LinkState {
@@ -42,8 +44,9 @@ template <class T> struct TreeKernels {
     void (*visit)(const TreeTask<T>&, const TreeView<T>& from, const Space* from_space, int thread,
                   int32_t leaf, uint32_t want, OnHits on_hits, void* to);
 
-    // Core points of a leaf: with each other; with those of the leaf before; with all others
-    // before.
+    // Core points of a leaf: their sets begin; with each other; with those of the leaf before;
+    // with all others before.
+    void (*start)(const TreeTask<T>&, const LinkState&, int32_t leaf);
     void (*link_inside)(const TreeTask<T>&, const LinkState&, int32_t leaf);
     void (*link_next)(const TreeTask<T>&, const LinkState&, int32_t leaf);
     void (*link_before)(const TreeTask<T>&, const LinkState&, int thread, int32_t leaf);

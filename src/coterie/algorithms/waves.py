@@ -32,10 +32,11 @@ def waves(labels: NDArray[np.int64], depths: Rows) -> tuple[Wave, ...]:
     return tuple(Wave(rows, labels[rows]) for rows in np.split(order, cuts) if len(rows))
 
 
-def depths_of(X: NDArray[np.floating], run: DensityRun, measure: Measure, n_threads: int) -> Rows:
+def depths_of(
+    X: NDArray[np.floating], run: DensityRun, measure: Measure, team: _native.Team
+) -> Rows:
     """(n,) how many steps of at most eps, over core points, lead from the first core point of a
     cluster to each of its points; -1 for noise. X : the rows of the run."""
-    team = _native.Team(n_threads)
     depths = np.full(len(X), -1, dtype=np.intp)
     core = np.flatnonzero(run.core)
     _, first = np.unique(run.labels[core], return_index=True)

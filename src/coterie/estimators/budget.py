@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 
 SMALL = 1 << 26  # bytes: less is not worth a question
@@ -34,21 +35,25 @@ def allowed_memory(memory_budget: float | None) -> float:
     return float("inf") if free is None else free
 
 
-def refuse_beyond(
-    allowed: float,
-    needed: float,
-    memory_budget: float | None,
-    remedy: str,
-    who: str = "DBSCAN",
-) -> None:
-    """A MemoryError if `needed` bytes are more than `allowed`."""
-    if needed <= max(allowed, SMALL if memory_budget is None else 0):
-        return
-    whose = "available" if memory_budget is None else "allowed by memory_budget"
-    raise MemoryError(
-        f"{who} would need about {size(needed)} of memory beyond X, and {size(allowed)} are "
-        f"{whose}. {remedy}"
-    )
+class Allowance:
+    """What a fit may take. The system is asked only where the answer matters."""
+
+    def __init__(self, memory_budget: float | None, who: str = "DBSCAN") -> None:
+        self.memory_budget, self.who = memory_budget, who
+
+    @cached_property
+    def bytes(self) -> float:
+        return allowed_memory(self.memory_budget)
+
+    def refuse_beyond(self, needed: float, remedy: str) -> None:
+        """A MemoryError if `needed` bytes are more than is allowed."""
+        if (self.memory_budget is None and needed <= SMALL) or needed <= self.bytes:
+            return
+        whose = "available" if self.memory_budget is None else "allowed by memory_budget"
+        raise MemoryError(
+            f"{self.who} would need about {size(needed)} of memory beyond X, and "
+            f"{size(self.bytes)} are {whose}. {remedy}"
+        )
 
 
 def size(n_bytes: float) -> str:

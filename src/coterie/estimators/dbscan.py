@@ -18,12 +18,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie.algorithms.waves import waves
 from coterie.estimators import density_ways as ways
-from coterie.estimators.budget import allowed_memory, refuse_beyond
+from coterie.estimators.budget import Allowance
 from coterie.estimators.metrics import Metric, check_distances
 from coterie.estimators.nearby import completed
-from coterie.estimators.problem import look_at
 from coterie.estimators.progress import fitting
-from coterie.estimators.validation import check_rows, check_weights, effective_threads
+from coterie.estimators.validation import (
+    check_rows,
+    check_weights,
+    effective_threads,
+    refuse_not_finite,
+)
+from coterie.kernels import _native, steps
+from coterie.kernels.block import Block
 
 Labels = NDArray[np.int64]
 WORK_PER_VALUE = 32  # products for each value of X, about: decides how many threads are worth it
@@ -209,11 +215,10 @@ class DBSCAN(
         self : DBSCAN
         """
         tell = self._teller()
-        X, metric = self._checked(X, reset=True)
+        X, metric, team = self._checked(X, reset=True)
         weights = check_weights(sample_weight, X.shape[0], signed=True)
         tell("check")
-        found = self._find(X, metric, weights, tell)
-        self._adopt(X, metric, found)
+        self._adopt(metric, self._find(X, metric, weights, team, tell))
         if self.trace:
             tell("trace")
         return self
@@ -249,7 +254,7 @@ class DBSCAN(
         labels : ndarray of shape (n_samples,), int64
         """
         check_is_fitted(self)
-        X, metric = self._checked(X, reset=False)
+        X, metric, team = self._checked(X, reset=False)
         labels: Labels = self.labels_[self.core_sample_indices_]
         if not len(labels):
             return np.full(X.shape[0], -1, dtype=np.int64)
@@ -257,57 +262,58 @@ class DBSCAN(
             if sparse.issparse(X):
                 return ways.reach_graph(X, self.core_sample_indices_, labels, self.eps)
             return ways.reach_supplied(X, self.core_sample_indices_, labels, metric, self.eps)
-        allowed = allowed_memory(self.memory_budget)
-        return ways.reach_rows(
-            X, self.components_, labels, metric, self.eps, allowed, self._threads(X)
-        )
+        allowed = Allowance(self.memory_budget)
+        return ways.reach_rows(X, self.components_, labels, metric, self.eps, allowed, team)
 
     # Inside
 
-    def _checked(self, X: Any, *, reset: bool) -> tuple[Any, Metric]:
+    def _checked(self, X: Any, *, reset: bool) -> tuple[Any, Metric, _native.Team]:
         metric = Metric.of(self.metric, self.p, self.metric_params)
         X = check_rows(self, X, reset=reset)
         metric.check(X)
-        look_at(
-            X,
-            directions=False,
-            n_threads=self._threads(X),
-            names=getattr(self, "feature_names_in_", None),
-        )
+        size = X.nnz if sparse.issparse(X) else X.size
+        team = _native.Team(effective_threads(self.n_jobs, WORK_PER_VALUE * size))
+        bad = steps.extent(Block.over(X, None, team)).bad
+        refuse_not_finite(X, bad, getattr(self, "feature_names_in_", None))
         if metric.name == "precomputed":
             check_distances(X, square=reset)
         elif not metric.native:
             given = metric.parameters if reset else self._metric_params
             metric = Metric(metric.name, metric.p, completed(metric.name, given, X))
-        return X, metric
+        if not metric.native:  # no threads of ours beside what the user's function may do
+            team = _native.Team(1)
+        return X, metric, team
 
     def _find(
-        self, X: Any, metric: Metric, weights: Any, step: Callable[[str], object]
+        self,
+        X: Any,
+        metric: Metric,
+        weights: Any,
+        team: _native.Team,
+        step: Callable[[str], object],
     ) -> ways.Found:
-        allowed = allowed_memory(self.memory_budget)
+        allowed = Allowance(self.memory_budget)
         ask = ways.Question(
             eps=float(self.eps),
             min_samples=int(self.min_samples),
             weights=weights,
             counts=bool(self.count_neighbors),
             trace=bool(self.trace),
-            n_threads=self._threads(X),
+            team=team,
             step=step,
         )
         if ways.goes_native(X, metric, allowed):
-            refuse_beyond(allowed, ways.native_bytes(X), self.memory_budget, REMEDY)
+            allowed.refuse_beyond(ways.native_bytes(X), REMEDY)
             return ways.find_native(X, metric, ask)
         if metric.name == "precomputed":  # components_ can be as large as the matrix
-            refuse_beyond(allowed, ways.copied_bytes(X), self.memory_budget, REMEDY_GIVEN)
-        return ways.find_grown(ways.supplied(X, metric, ask.eps), allowed / 4, ask)
+            allowed.refuse_beyond(ways.copied_bytes(X), REMEDY_GIVEN)
+        return ways.find_grown(X, ways.supplied(X, metric, ask.eps), allowed.bytes / 4, ask)
 
-    def _adopt(self, X: Any, metric: Metric, found: ways.Found) -> None:
-        cores = np.flatnonzero(found.core)
+    def _adopt(self, metric: Metric, found: ways.Found) -> None:
         self.labels_ = found.labels.astype(np.int64, copy=False)
-        self.core_sample_indices_ = cores
-        # take: NumPy is several times slower with X[cores].
-        self.components_ = X[cores] if sparse.issparse(X) else X.take(cores, axis=0)
-        self.kind_ = (found.labels >= 0).astype(np.uint8) + found.core
+        self.core_sample_indices_ = found.cores
+        self.components_ = found.components
+        self.kind_ = found.kind
         self.n_clusters_ = found.n_clusters
         self.index_, self.index_reason_ = found.index, found.why
         self._metric_params = metric.parameters
@@ -317,10 +323,6 @@ class DBSCAN(
             self.n_neighbors_ = found.counts
         if found.depths is not None:
             self.trace_ = waves(self.labels_, found.depths)
-
-    def _threads(self, X: Any) -> int:
-        size = X.nnz if sparse.issparse(X) else X.size
-        return effective_threads(self.n_jobs, WORK_PER_VALUE * size)
 
     def _teller(self) -> Callable[[str], None]:
         began = time.perf_counter()

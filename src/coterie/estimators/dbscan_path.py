@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.algorithms.reachability import LEAST_REACH, reachability
-from coterie.estimators.budget import allowed_memory, refuse_beyond
+from coterie.estimators.budget import Allowance
 from coterie.estimators.dbscan import WORK_PER_VALUE, DensityEvent
 from coterie.estimators.problem import look_at
 from coterie.estimators.progress import fitting
@@ -162,9 +162,8 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         threads = effective_threads(self.n_jobs, WORK_PER_VALUE * X.size)
         names = getattr(self, "feature_names_in_", None)
         _, _, extent = look_at(X, directions=False, n_threads=threads, names=names)
-        allowed = allowed_memory(self.memory_budget)
         needed = fit_bytes(X.shape[0], X.shape[1], self.min_samples)
-        refuse_beyond(allowed, needed, self.memory_budget, REMEDY, "DBSCANPath")
+        Allowance(self.memory_budget, "DBSCANPath").refuse_beyond(needed, REMEDY)
         tell("check")
         block = Block.over(X, None, _native.Team(threads))
         reach = Reach.of(extent)

@@ -14,6 +14,7 @@ from scipy import sparse
 from coterie.algorithms.density import density
 from coterie.algorithms.growth import Nearby, grow, portions
 from coterie.algorithms.waves import depths_of
+from coterie.estimators.budget import Allowance
 from coterie.estimators.directions import unit_rows
 from coterie.estimators.metrics import SPARSE_METRICS, Metric
 from coterie.estimators.nearby import (
@@ -28,9 +29,10 @@ from coterie.estimators.nearby import (
 )
 from coterie.kernels import _native
 from coterie.kernels.block import Block
-from coterie.kernels.neighbourhoods import reach
+from coterie.kernels.neighbourhoods import core_rows, reach
 
 Labels = NDArray[np.int64]
+Kept = tuple[NDArray[np.uint8], NDArray[np.intp], Any]  # kinds, core rows, a copy of them
 NOISE = -1
 FAR = np.iinfo(np.int64).max
 PER_ROW = 60  # bytes that the kernels take for each row beyond copies of it
@@ -41,7 +43,9 @@ class Found:
     """Clusters, whoever found them."""
 
     labels: Labels
-    core: NDArray[np.bool_]
+    kind: NDArray[np.uint8]  # 0 for noise, 1 for border, 2 for core rows
+    cores: NDArray[np.intp]  # the core rows
+    components: Any  # a copy of them
     n_clusters: int
     counts: Labels | None
     index: str
@@ -58,7 +62,7 @@ class Question:
     weights: NDArray[np.float64] | None
     counts: bool
     trace: bool
-    n_threads: int
+    team: _native.Team
     step: Callable[[str], object]
 
 
@@ -75,27 +79,36 @@ def copied_bytes(X: Any) -> float:
     return float(stored + X.shape[0] * PER_ROW)
 
 
-def goes_native(X: Any, metric: Metric, allowed: float) -> bool:
+def goes_native(X: Any, metric: Metric, allowed: Allowance) -> bool:
     """Sparse rows go as dense ones if that takes little of the room, or if it is the only way."""
     if not metric.native or not sparse.issparse(X):
         return metric.native
-    return metric.name not in SPARSE_METRICS or native_bytes(X) <= allowed / 4
+    return metric.name not in SPARSE_METRICS or native_bytes(X) <= allowed.bytes / 4
 
 
 def find_native(X: Any, metric: Metric, ask: Question) -> Found:
-    X = dense(X)
-    block = Block.over(X, ask.weights, _native.Team(ask.n_threads))
+    rows = dense(X)
+    block = Block.over(rows, ask.weights, ask.team)
     measure = metric.measure(ask.eps)
     run = density(block, measure, ask.min_samples, counts=ask.counts, step=ask.step)
-    depths = depths_of(X, run, measure, ask.n_threads) if ask.trace else None
-    return Found(run.labels, run.core, run.n_clusters, run.counts, run.index, run.why, depths)
+    kept: Kept = _kept(X, run) if sparse.issparse(X) else core_rows(block, run.core, run.labels)
+    depths = depths_of(rows, run, measure, ask.team) if ask.trace else None
+    return Found(run.labels, *kept, run.n_clusters, run.counts, run.index, run.why, depths)
 
 
-def find_grown(by: tuple[Nearby, str, str], room: float, ask: Question) -> Found:
+def find_grown(X: Any, by: tuple[Nearby, str, str], room: float, ask: Question) -> Found:
     nearby, name, why = by
     run = grow(nearby, ask.min_samples, ask.weights, room=room, step=ask.step)
     depths = run.depths if ask.trace else None
-    return Found(run.labels, run.core, run.n_clusters, run.counts, name, why, depths)
+    return Found(run.labels, *_kept(X, run), run.n_clusters, run.counts, name, why, depths)
+
+
+def _kept(X: Any, run: Any) -> Kept:
+    """What `core_rows` gives, for rows that are in no block."""
+    cores = np.flatnonzero(run.core)
+    kind = (run.labels >= 0).astype(np.uint8) + run.core
+    # take: NumPy is several times slower with X[cores].
+    return kind, cores, X[cores] if sparse.issparse(X) else X.take(cores, axis=0)
 
 
 def supplied(X: Any, metric: Metric, eps: float) -> tuple[Nearby, str, str]:
@@ -119,13 +132,18 @@ def comparable(X: Any, metric: Metric) -> Any:
 
 
 def reach_rows(
-    X: Any, cores: Any, labels: Labels, metric: Metric, eps: float, allowed: float, n_threads: int
+    X: Any,
+    cores: Any,
+    labels: Labels,
+    metric: Metric,
+    eps: float,
+    allowed: Allowance,
+    team: _native.Team,
 ) -> Labels:
     """The lowest-numbered cluster with one of these core points nearby each row of X, or -1."""
     if not all(goes_native(rows, metric, allowed) for rows in (X, cores)):
         return reach_supplied(X, cores, labels, metric, eps)
     dtype = np.result_type(X.dtype, cores.dtype)
-    team = _native.Team(n_threads)
     blocks = [
         Block.over(np.ascontiguousarray(dense(rows), dtype=dtype), None, team)
         for rows in (cores, X)

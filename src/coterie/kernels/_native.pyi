@@ -167,6 +167,11 @@ class Density:
     def label(self) -> tuple[NDArray[numpy.int64], int]:
         """(labels, number of clusters)."""
 
+def core_rows(block: Block, core: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    """
+    (0 noise, 1 border, 2 core for each row; indices of the core rows; a copy of them).
+    """
+
 def reach(cores: Block, labels: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], queries: Block, metric: str, p: float, eps: float, index: str) -> NDArray[numpy.int64]:
     """
     The lowest-numbered cluster with a core row within eps of each query, or -1.

@@ -74,6 +74,18 @@ class Neighbourhoods:
         return self._work.label()
 
 
+def core_rows(
+    block: Block, core: NDArray[np.bool_], labels: Labels
+) -> tuple[NDArray[np.uint8], Labels, NDArray[np.floating]]:
+    """(n,) 0 for noise, 1 for border, 2 for core rows; where the core rows are; a copy of them.
+
+    The same as ``(labels >= 0) + core``, ``flatnonzero(core)`` and ``X[core]``, by the block's
+    team.
+    """
+    kind, indices, copied = _native.core_rows(block.rows, core.view(np.uint8), labels)
+    return kind, indices, copied
+
+
 def reach(
     cores: Block, labels: Labels, queries: Block, measure: Measure, index: str = "auto"
 ) -> Labels:

@@ -1,0 +1,103 @@
+"""What the tests of good manners share: forks, interrupts, and what a process holds."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
+
+
+def holds_in_a_fork(check: Callable[[], Any]) -> bool:
+    """Whether a child of this process ends, and finds the check to be true."""
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(0 if check() else 1)
+        finally:
+            os._exit(2)
+    deadline = time.monotonic() + 60
+    while (done := os.waitpid(child, os.WNOHANG)) == (0, 0):
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            pytest.fail("the child hangs")
+        time.sleep(0.01)
+    return done[1] == 0
+
+
+class Interrupt:
+    """SIGINT to this process, from another thread, soon after the fit has called back.
+
+    `with Interrupt() as callback` gives the callback for the fit.
+    """
+
+    def __init__(self, after: float = 0.05) -> None:
+        self.after = after
+        self.begun = threading.Event()
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self._send)
+
+    def _send(self) -> None:
+        self.begun.wait(120)
+        time.sleep(self.after)
+        if not self.ended.is_set():
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def __enter__(self) -> Callable[[Any], None]:
+        self.thread.start()
+        return lambda event: self.begun.set()
+
+    def __exit__(self, *error: object) -> None:
+        self.ended.set()
+        self.begun.set()
+        self.thread.join()
+
+
+def surroundings() -> dict[str, Any]:
+    """What a fit must leave alone."""
+    numpy_state = np.random.get_state()  # noqa: NPY002
+    return {
+        "errstate": np.geterr(),
+        "environment": dict(os.environ),
+        "signals": {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)},
+        "random": (numpy_state[0], numpy_state[1].tobytes(), *numpy_state[2:]),
+        "affinity": os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None,
+        "pools": threadpool_info(),
+        "threads": threading.active_count(),
+        "warnings": list(__import__("warnings").filters),
+        "directory": os.getcwd(),
+    }
+
+
+def resources() -> tuple[int, int, int]:
+    """(threads, open files, kilobytes) of this process."""
+    values = _status()
+    files = len(os.listdir("/proc/self/fd"))
+    return int(values["Threads"]), files, int(values["VmRSS"].split()[0])
+
+
+def peak_growth(work: Callable[[], object]) -> int:
+    """Kilobytes that `work` took at most beyond what the process had before."""
+    try:
+        with open("/proc/self/clear_refs", "w") as marks:
+            marks.write("5")  # the peak starts anew
+    except OSError:
+        pytest.skip("needs /proc/self/clear_refs")
+    before = resources()[2]
+    work()
+    return int(_status()["VmHWM"].split()[0]) - before
+
+
+def _status() -> dict[str, str]:
+    with open("/proc/self/status") as lines:
+        return dict(line.split(":", 1) for line in lines)
