@@ -88,17 +88,22 @@ void Mixture::prepare_screen() {
     const size_t size = packed_factor(d_);
     screen_factors_.resize(k_ * size);
     screen_shifts_.assign(shifts_.begin(), shifts_.end());
+    screen_means_.assign(means_.begin(), means_.end());
+    screen_halves_.resize(k_);
     screen_base_.resize(k_);
     screen_slope_.resize(k_);
     const double unit = (d_ + 4) * 0x1p-24, room = 1.01 * 0x1p10 * unit * unit;
     for (int c = 0; c < k_; ++c) {
-        double length = 0.0, shift = 0.0;
+        double length = 0.0, shift = 0.0, half = 0.0;
         for (size_t i = c * size; i < (c + 1) * size; ++i) {
             screen_factors_[i] = static_cast<float>(factors_[i]);
             length += factors_[i] * factors_[i];
         }
-        for (int i = 0; i < d_; ++i)
-            shift += shifts_[size_t(c) * d_ + i] * shifts_[size_t(c) * d_ + i];
+        for (size_t i = size_t(c) * d_; i < size_t(c + 1) * d_; ++i) {
+            shift += shifts_[i] * shifts_[i];
+            half += 0.5 * means_[i] * means_[i];
+        }
+        screen_halves_[c] = static_cast<float>(half);
         screen_base_[c] = static_cast<float>(offsets_[c] + room * shift);
         screen_slope_[c] = static_cast<float>(room * length);
     }
@@ -113,6 +118,8 @@ void Mixture::describe(MixtureTask& task) const {
     task.limits = limits_.data();
     task.screen_factors = screen_factors_.data();
     task.screen_shifts = screen_shifts_.data();
+    task.screen_means = screen_means_.data();
+    task.screen_halves = screen_halves_.data();
     task.screen_base = screen_base_.data();
     task.screen_slope = screen_slope_.data();
     task.whitener = whitener_.data();

@@ -1,4 +1,5 @@
-// mixture_screen.cpp: bounds of log densities in float32, and the densities that they leave over.
+// mixture_screen.cpp: bounds of log densities in float32, as far as they are needed, and the
+// densities that they leave over.
 #include "mixture_screen.hpp"
 
 #include "mixture_tiles.hpp"
@@ -7,7 +8,7 @@ namespace coterie::COTERIE_LEVEL {
 namespace {
 
 constexpr int kGroup = 2 * W; // rows of a float32 tile
-constexpr float kHuge = 1e38f;
+constexpr float kHuge = 1e37f;
 
 // sums += squares of Wide whitened columns, for 2 W rows. u: (start + Wide, Wide) of the factor.
 template <int Wide>
@@ -36,11 +37,22 @@ COTERIE_INLINE void tile32(const float* z, const float* u, int start, const floa
     }
 }
 
+// The same for the groups that are left, and which of them have a row whose sum is not enough yet.
 template <int Wide>
-void tiles32(const float* z, int d, int groups, const float* u, int start, const float* shift,
-             float* sums) {
-    for (int g = 0; g < groups; ++g)
+int tiles32(const float* z, int d, int32_t* left, int groups, const float* u, int start,
+            const float* shift, const float* enough, float* sums) {
+    int still = 0;
+    for (int t = 0; t < groups; ++t) {
+        const int g = left[t];
         tile32<Wide>(z + static_cast<size_t>(g) * d * kGroup, u, start, shift, sums + g * kGroup);
+        uint32_t done[2];
+        for (int p = 0; p < 2; ++p)
+            done[p] =
+                bits(load<VF>(sums + g * kGroup + p * W) >= load<VF>(enough + g * kGroup + p * W));
+        left[still] = g;
+        still += (done[0] & done[1]) != (W == 32 ? ~0u : (1u << W) - 1);
+    }
+    return still;
 }
 
 } // namespace
@@ -53,33 +65,105 @@ Screen::Screen(const Leaf& leaf, double* memory) {
     found = tops + kLeafRows;
     rows = reinterpret_cast<float*>(found + kLeafRows);
     squares = rows + size;
-    uppers = squares + kLeafRows;
-    best = reinterpret_cast<int32_t*>(uppers + static_cast<size_t>(leaf.k) * kLeafRows);
+    sums = squares + kLeafRows;
+    enough = sums + kLeafRows;
+    best = reinterpret_cast<int32_t*>(enough + kLeafRows);
     list = best + kLeafRows;
 }
 
-// uppers of component c: offset - |y|^2 + what rounding may hide. For any t in (0, 1) and an error
-// e of y, |y|^2 >= (1 - t) |y + e|^2 - (1 / t - 1) |e|^2; here t = 2^-9, and |e|^2 is bounded in
-// the mixture's `screen_base` and, by the row's length, `screen_slope`.
-void Screen::bound(const MixtureTask& task, const Leaf& leaf, int c) const {
-    const int d = leaf.d, groups = (leaf.n + kGroup - 1) / kGroup;
-    float* sums = uppers + static_cast<size_t>(c) * kLeafRows;
+// The leaf in float32.
+void Screen::narrow(const Leaf& leaf) const {
+    const int d = leaf.d;
+    typedef float F8 __attribute__((vector_size(32)));
+    for (int g = 0; g < leaf.groups; ++g) {
+        F8 square = {};
+        for (int i = 0; i < d; ++i) {
+            const double* z = leaf.group(g) + 8 * i;
+            F8 narrow;
+            for (int q = 0; q < 8; ++q)
+                narrow[q] = static_cast<float>(z[q]);
+            store(rows + (static_cast<size_t>(8 * g / kGroup) * d + i) * kGroup + 8 * g % kGroup,
+                  narrow);
+            square += narrow * narrow;
+        }
+        store(squares + 8 * g, square);
+    }
+}
+
+// best: the component with the nearest mean, by the largest of m'z - |m|^2 / 2. A guess: a wrong
+// one costs time only.
+void Screen::guess(const MixtureTask& task, const Leaf& leaf) const {
+    const int d = leaf.d, k = leaf.k;
+    for (int g = 0; g < (leaf.n + kGroup - 1) / kGroup; ++g) {
+        const float* group = rows + static_cast<size_t>(g) * d * kGroup;
+        VF highest[2];
+        VI chosen[2] = {};
+        for (int p = 0; p < 2; ++p)
+            highest[p] = all(-INFINITY);
+        for (int c = 0; c < k; c += 4) {
+            const float* mean[4];
+            VF near[4][2];
+            for (int t = 0; t < 4; ++t) {
+                const int own = c + t < k ? c + t : c;
+                mean[t] = task.screen_means + static_cast<size_t>(own) * d;
+                near[t][0] = near[t][1] = all(-task.screen_halves[own]);
+            }
+            const float* z = group;
+            for (int i = 0; i < d; ++i, z += kGroup)
+#pragma GCC unroll 4
+                for (int t = 0; t < 4; ++t)
+                    for (int p = 0; p < 2; ++p)
+                        near[t][p] = fma(all(mean[t][i]), load<VF>(z + p * W), near[t][p]);
+            for (int t = 0; t < 4 && c + t < k; ++t)
+                for (int p = 0; p < 2; ++p) {
+                    chosen[p] = near[t][p] > highest[p] ? all(c + t) : chosen[p];
+                    highest[p] = max(near[t][p], highest[p]);
+                }
+        }
+        for (int p = 0; p < 2; ++p)
+            store(best + g * kGroup + p * W, chosen[p]);
+    }
+}
+
+// list: the rows whose density under component c may matter, of those that have another guess.
+//
+// A log density is at most offset - |y|^2 + what rounding may hide, and |y|^2 is at least the
+// squares of its leading columns. For any t in (0, 1) and an error e of y, |y|^2 >= (1 - t) |y +
+// e|^2 - (1 / t - 1) |e|^2; here t = 2^-9, and |e|^2 is bounded in the mixture's `screen_base` and,
+// by the row's length, `screen_slope`. So a row is done as soon as its sum is `enough`; what is no
+// number never is.
+int Screen::survivors(const MixtureTask& task, const Leaf& leaf, int c) const {
+    const int d = leaf.d, n = leaf.n, groups = (n + kGroup - 1) / kGroup;
+    const float base = task.screen_base[c], slope = task.screen_slope[c];
+    const double limit = task.limits[c] - 1; // one more for the rounding of the bound itself
+    for (int r = 0; r < n; ++r) {
+        const float room = slope * squares[r] + base;
+        const float needed = static_cast<float>((room - (tops[r] + limit)) * 1.002);
+        enough[r] = best[r] == c ? -INFINITY : needed < kHuge ? needed : NAN;
+    }
+    for (int r = n; r < groups * kGroup; ++r)
+        enough[r] = -INFINITY;
     std::memset(sums, 0, sizeof(float) * groups * kGroup);
+    int left = groups;
+    for (int g = 0; g < groups; ++g)
+        list[g] = g;
     const float* u = task.screen_factors + static_cast<size_t>(c) * packed_factor(d);
     const float* shift = task.screen_shifts + static_cast<size_t>(c) * d;
-    for (int j = 0; j < d; j += kTile) {
+    for (int j = 0; j < d && left; j += kTile) {
         const int wide = d - j < kTile ? d - j : kTile;
         constexpr decltype(&tiles32<1>) kTiles[] = {nullptr,    tiles32<1>, tiles32<2>, tiles32<3>,
                                                     tiles32<4>, tiles32<5>, tiles32<6>};
-        kTiles[wide](rows, d, groups, u, j, shift + j, sums);
+        left = kTiles[wide](rows, d, list, left, u, j, shift + j, enough, sums);
         u += static_cast<size_t>(j + wide) * wide;
     }
-    const VF base = all(task.screen_base[c]), slope = all(task.screen_slope[c]);
-    for (int r = 0; r < groups * kGroup; r += W) {
-        const VF sum = load<VF>(sums + r);
-        const VF within = sum < all(kHuge) ? sum : all(kHuge); // also what is no number
-        store(sums + r, fma(slope, load<VF>(squares + r), base) - within * all(1.0f - 0x1p-9f));
+    if (!left)
+        return 0;
+    int count = 0;
+    for (int r = 0; r < n; ++r) {
+        list[count] = r;
+        count += !(sums[r] >= enough[r]);
     }
+    return count;
 }
 
 // Log densities of the listed rows under component c.
@@ -102,35 +186,12 @@ void Screen::compute(const MixtureTask& task, const Leaf& leaf, int c, int count
 }
 
 int64_t Screen::log_densities(const MixtureTask& task, const Leaf& leaf, const Pause& pause) const {
-    const int k = leaf.k, d = leaf.d, n = leaf.n;
-    typedef float F8 __attribute__((vector_size(32)));
-    for (int g = 0; g < leaf.groups; ++g) {
-        F8 square = {};
-        for (int i = 0; i < d; ++i) {
-            const double* z = leaf.group(g) + 8 * i;
-            F8 narrow;
-            for (int q = 0; q < 8; ++q)
-                narrow[q] = static_cast<float>(z[q]);
-            store(rows + (static_cast<size_t>(8 * g / kGroup) * d + i) * kGroup + 8 * g % kGroup,
-                  narrow);
-            square += narrow * narrow;
-        }
-        store(squares + 8 * g, square);
-    }
-    for (int c = 0; c < k; ++c) {
-        pause();
-        bound(task, leaf, c);
-    }
-    for (int r = 0; r < leaf.groups * 8; r += W) {
-        VF highest = load<VF>(uppers + r);
-        VI chosen = {};
-        for (int c = 1; c < k; ++c) {
-            const VF upper = load<VF>(uppers + static_cast<size_t>(c) * kLeafRows + r);
-            chosen = upper > highest ? all(c) : chosen;
-            highest = max(upper, highest);
-        }
-        store(best + r, chosen);
-    }
+    const int k = leaf.k, n = leaf.n;
+    narrow(leaf);
+    guess(task, leaf);
+    for (int r = 0; r < 8 * leaf.groups; ++r)
+        for (int c = 0; c < k; ++c)
+            leaf.logs(r / 8)[8 * c + r % 8] = r < n ? -INFINITY : 0.0;
     for (int c = 0; c < k; ++c) {
         int count = 0;
         for (int r = 0; r < n; ++r) {
@@ -141,24 +202,12 @@ int64_t Screen::log_densities(const MixtureTask& task, const Leaf& leaf, const P
         if (count)
             compute(task, leaf, c, count);
         for (int t = 0; t < count; ++t)
-            tops[list[t]] = leaf.logs(list[t] / 8)[8 * c + list[t] % 8];
+            tops[list[t]] = found[t];
     }
-    for (int r = n; r < 8 * leaf.groups; ++r)
-        for (int c = 0; c < k; ++c)
-            leaf.logs(r / 8)[8 * c + r % 8] = 0.0;
     int64_t computed = n;
     for (int c = 0; c < k; ++c) {
-        const float* upper = uppers + static_cast<size_t>(c) * kLeafRows;
-        const double limit = task.limits[c] - 1; // one more for the rounding of the bound itself
-        int count = 0;
-        for (int r = 0; r < n; ++r) {
-            const bool other = best[r] != c;
-            double& log = leaf.logs(r / 8)[8 * c + r % 8];
-            log = other ? -INFINITY : log;
-            list[count] = r;
-            count += other & !(static_cast<double>(upper[r]) <= tops[r] + limit);
-        }
         pause();
+        const int count = survivors(task, leaf, c);
         if (count)
             compute(task, leaf, c, count);
         computed += count;

@@ -11,8 +11,9 @@ namespace coterie::COTERIE_LEVEL {
 struct Screen {
     float* rows;    // (groups, d, 2 W) the leaf in float32
     float* squares; // (256,) of the row's length
-    float* uppers;  // (k, 256) no log density is above
-    int32_t* best;  // (256,) the component whose bound is highest
+    float* sums;    // (256,) squares of whitened columns, under one component
+    float* enough;  // (256,) of them to know that its density is negligible
+    int32_t* best;  // (256,) the component whose mean is nearest
     double* tops;   // (256,) its log density
     int32_t* list;  // (256,) rows to be computed
     double* picked; // (256, padded) the same, eight by eight
@@ -21,7 +22,7 @@ struct Screen {
 
     static size_t doubles(const MixtureTask& task) {
         const size_t padded = (task.shape.d + 3) / 4 * 4;
-        return kLeafRows * (padded / 2 + 2 * padded + task.shape.k / 2 + 6);
+        return kLeafRows * (padded / 2 + 2 * padded + 6);
     }
     Screen(const Leaf& leaf, double* memory);
 
@@ -29,7 +30,9 @@ struct Screen {
     int64_t log_densities(const MixtureTask& task, const Leaf& leaf, const Pause& pause) const;
 
 private:
-    void bound(const MixtureTask& task, const Leaf& leaf, int c) const;
+    void narrow(const Leaf& leaf) const;
+    void guess(const MixtureTask& task, const Leaf& leaf) const;
+    int survivors(const MixtureTask& task, const Leaf& leaf, int c) const;
     void compute(const MixtureTask& task, const Leaf& leaf, int c, int count) const;
 };
 

@@ -70,6 +70,8 @@ struct MixtureTask {
     // full: for bounds in float32, see mixture_screen.cpp
     const float* screen_factors = nullptr; // as factors
     const float* screen_shifts = nullptr;  // as shifts
+    const float* screen_means = nullptr;   // as means
+    const float* screen_halves = nullptr;  // (k,) half the square of a mean's length
     const float* screen_base = nullptr;    // (k,) offset, and rounding that all rows have
     const float* screen_slope = nullptr;   // (k,) rounding by the square of a row's length
     std::atomic<bool>* crowded = nullptr;  // were bounds of little use in this sweep?
@@ -115,7 +117,7 @@ private:
     Buffer<double> factors_, whitener_;
     std::vector<uint8_t> direct_;
     Buffer<float> screen_factors_;
-    std::vector<float> screen_shifts_, screen_base_, screen_slope_;
+    std::vector<float> screen_shifts_, screen_means_, screen_halves_, screen_base_, screen_slope_;
 };
 
 // A node of the tree of chunks: the sum of chunks [index << level, (index + 1) << level).
