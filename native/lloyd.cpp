@@ -48,7 +48,7 @@ void Lloyd::forget(const double* means, int k) {
     steps_ = 0;
     const size_t d = rows_.d;
     if (k != k_) {
-        std::fill(labels_, labels_ + rows_.n, -1);
+        blank_ = true;
         k_ = k;
         threads_.clear();
         means_.resize(k * d);
@@ -259,8 +259,6 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
     model.record = record_;
     model.drift_of_group = group_drift_.data();
     model.drift = own_drift_.data();
-    if (fresh_ && low_ && !model.brute)
-        std::fill(deadline_.data(), deadline_.data() + rows_.n, -HUGE_VALF);
 
     const SumLayout layout{grid_ ? &*grid_ : nullptr, mass_grid_ ? &*mass_grid_ : nullptr};
     const size_t scratch = low_ ? kernels.scratch_low(model) : kernels.scratch_high(model);
@@ -294,8 +292,11 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
     }
 
     const int64_t per_row = std::max<int64_t>(1, static_cast<int64_t>(k) * d);
-    const int64_t chunk =
+    const int64_t most =
         low_ ? 8192 : std::clamp<int64_t>(kChunkWork / per_row / 48 * 48, 96, 9600);
+    // Few rows are shared out evenly.
+    const int64_t share = (rows_.n / (2 * team.size()) / 48 + 1) * 48;
+    const int64_t chunk = std::min(most, share);
     const auto assign = low_ ? kernels.assign_low : kernels.assign_high;
     k_ = 0; // until the step is whole: what an interrupt leaves behind cannot be trusted
     team.for_chunks(rows_.n, chunk, [&](int t, int64_t begin, int64_t end) {
@@ -305,6 +306,9 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
                              trial || grouped_ ? bounds_.data() : nullptr,
                              fresh_ || (joining_ && !trial)};
         const int64_t before = thread.worker.work;
+        // Here and not before: every thread touches its own pages.
+        if (blank_)
+            std::fill(labels_ + begin, labels_ + end, -1);
         assign(rows_, model, layout, state, thread.worker, begin, end);
         thread.work[trial] += thread.worker.work - before;
         thread.rows[trial] += end - begin;
@@ -312,7 +316,7 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
     k_ = k;
     joining_ = groups_ > 0 && !grouped_ && !fresh_ && bounds_pay();
     grouped_ = grouped_ || joining_;
-    fresh_ = false;
+    fresh_ = blank_ = false;
     std::memcpy(means_.data(), means, sizeof(double) * k * d);
     ++steps_;
 

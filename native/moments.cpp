@@ -10,12 +10,14 @@ namespace {
 
 // Sums of one thread. A column below 2^top, times 2^(60 - top), is an integer of 60 bits for all
 // but its smallest values, and integers are cheaper to square exactly than float64 values.
-struct Tally {
-    static constexpr int kRows = 128; // squares of 120 bits: as many fit into 128 bits
-    Buffer<double> scale;             // (d,)
-    Buffer<__int128> sum;             // (d,) integers
-    Buffer<unsigned __int128> square; // (d,) of the last rows
-    Buffer<int64_t> limbs;            // (levels, d) sums of the values that are no integers
+// On cache lines of its own: what one thread writes the others must not read.
+struct alignas(64) Tally {
+    static constexpr int kRows = 128;    // squares of 120 bits: as many fit into 128 bits
+    static constexpr int kTogether = 32; // rows read column by column, from the nearest cache
+    Buffer<double> scale;                // (d,)
+    Buffer<__int128> sum;                // (d,) integers
+    Buffer<unsigned __int128> square;    // (d,) of the last rows
+    Buffer<int64_t> limbs;               // (levels, d) sums of the values that are no integers
     WideSum squares;
     int rows = 0;
 
@@ -28,17 +30,25 @@ struct Tally {
         for (int l = 0; l < grid.columns; ++l)
             scale[l] = std::ldexp(1.0, 60 - grid.top[l]);
     }
-    void add(double x, int l, const Grid& grid) {
-        const double value = x * scale[l];
-        const int64_t whole = static_cast<int64_t>(value);
-        if (static_cast<double>(whole) == value && (whole != 0 || x == 0.0)) {
-            sum[l] += whole;
-            square[l] += static_cast<unsigned __int128>(static_cast<__int128>(whole) * whole);
-        } else {
-            add_fraction(x, l, grid);
+    // `count` values of column l, `stride` apart; sums stay in registers.
+    template <class T> void add(const T* x, int count, int64_t stride, int l, const Grid& grid) {
+        const double unit = scale[l];
+        __int128 s = sum[l];
+        unsigned __int128 q = square[l];
+        for (int i = 0; i < count; ++i, x += stride) {
+            const double value = *x * unit;
+            const int64_t whole = static_cast<int64_t>(value);
+            if (static_cast<double>(whole) == value && (whole != 0 || *x == 0)) {
+                s += whole;
+                q += static_cast<unsigned __int128>(static_cast<__int128>(whole) * whole);
+            } else {
+                add_fraction(*x, l, grid);
+            }
         }
+        sum[l] = s;
+        square[l] = q;
     }
-    void add_fraction(double x, int l, const Grid& grid) {
+    [[gnu::noinline]] void add_fraction(double x, int l, const Grid& grid) {
         squares.add_product(x, x);
         for (int j = 0; j < grid.levels; ++j) {
             const double magic = grid.magic[static_cast<size_t>(j) * grid.padded + l];
@@ -48,8 +58,9 @@ struct Tally {
             x -= rounded - magic;
         }
     }
-    void end_row(const Grid& grid) {
-        if (++rows == kRows)
+    void end_rows(int count, const Grid& grid) {
+        rows += count;
+        if (rows > kRows - kTogether)
             flush(grid);
     }
     void flush(const Grid& grid) {
@@ -74,10 +85,12 @@ struct Tally {
 };
 
 template <class T> void tally_dense(Tally& tally, const T* x, int64_t rows, const Grid& grid) {
-    for (int64_t i = 0; i < rows; ++i, x += grid.columns) {
-        for (int l = 0; l < grid.columns; ++l)
-            tally.add(x[l], l, grid);
-        tally.end_row(grid);
+    const int64_t d = grid.columns;
+    for (int64_t first = 0; first < rows; first += Tally::kTogether) {
+        const int count = static_cast<int>(std::min<int64_t>(rows - first, Tally::kTogether));
+        for (int l = 0; l < d; ++l)
+            tally.add(x + first * d + l, count, d, l, grid);
+        tally.end_rows(count, grid);
     }
 }
 
@@ -86,8 +99,8 @@ void tally_sparse(Tally& tally, const Rows& rows, int64_t begin, int64_t end, co
     const T* values = static_cast<const T*>(rows.values);
     for (int64_t i = begin; i < end; ++i) {
         for (int64_t p = rows.starts[i]; p < rows.starts[i + 1]; ++p)
-            tally.add(values[p], rows.columns[p], grid);
-        tally.end_row(grid);
+            tally.add(values + p, 1, 1, rows.columns[p], grid);
+        tally.end_rows(1, grid);
     }
 }
 

@@ -121,6 +121,12 @@ COTERIE_INLINE void widen(Worker& worker, int c, float reach) {
         worker.radius[c] = reach;
 }
 
+COTERIE_INLINE void widen(Worker& worker, VI labels, VF reach, uint32_t live) {
+    // Few rows are farther from their mean than all before them.
+    for (live &= bits(reach > lookup(worker.radius, labels)); live; live &= live - 1)
+        widen(worker, labels[__builtin_ctz(live)], reach[__builtin_ctz(live)]);
+}
+
 // Rows that meet all means together: W in a row, or W scattered ones.
 template <int D> struct MeetAll {
     const Rows& rows;
@@ -140,9 +146,9 @@ template <int D> struct MeetAll {
 
     // Lanes whose rows can no longer be trusted.
     COTERIE_INLINE uint32_t failing(int64_t first) const {
-        const VI labels = load<VI>(state.labels + first);
-        if (model.brute || labels[0] < 0)
+        if (model.brute || state.fresh)
             return (1ull << W) - 1;
+        const VI labels = load<VI>(state.labels + first);
         return bits(expiries[labels] >= load<VF>(state.deadline + first));
     }
 
@@ -186,8 +192,7 @@ template <int D> struct MeetAll {
                 widen(worker, out.label[q], out.reach[q]);
         }
         if (worker.radius && model.measure)
-            for (uint32_t left = live; left; left &= left - 1)
-                widen(worker, out.label[__builtin_ctz(left)], out.reach[__builtin_ctz(left)]);
+            widen(worker, out.label, out.reach, live);
         return deadline_of(out, clocks);
     }
 };

@@ -21,7 +21,7 @@ struct StepCounts {
 
 class Lloyd {
 public:
-    // labels: (n,) kept by the caller, filled with -1 or with labels of an earlier step.
+    // labels: (n,) kept by the caller; what they hold before the first step does not matter.
     // grid, mass: where sums go; without a grid only labels are made.
     Lloyd(const Rows& rows, const Ranges& ranges, int32_t* labels, std::optional<Grid> grid,
           std::optional<Grid> mass, Algorithm algorithm);
@@ -53,6 +53,7 @@ private:
 
     int k_ = 0;
     bool fresh_ = true; // no bound is valid
+    bool blank_ = true; // there are no labels
     int steps_ = 0;
     std::optional<FrameOwner> frame_;
     PreparedModel prepared_;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -86,6 +87,7 @@ class Lloyd:
         self.engine, self.survey, self.rules = engine, survey, rules
         self.initial_means = self.means = np.ascontiguousarray(means, dtype=np.float64)
         self.mass_grid = survey.mass_grid or COUNTING
+        self._squares = exact.in_wide_units(survey.moments.squares)
         self.history: list[Iteration] = []
         self.frames: list[Frame] = []
         self._token = object()  # names this run's caches
@@ -141,9 +143,10 @@ class Lloyd:
             means = np.where(assignment.active[:, np.newaxis], unit_rows(means, self.means), means)
         return means
 
-    def sum_of_squares(self, assignment: Assignment, means: Floats) -> Fraction:
-        """Sum of w |x - m|^2 over the points, exactly, from the sums alone."""
-        return self.survey.moments.squares - exact.saved_by_means(
+    def sum_of_squares(self, assignment: Assignment, means: Floats) -> int:
+        """Sum of w |x - m|^2 over the points, from the sums alone and exactly: in units of
+        `exact.wide_ratio`."""
+        return self._squares - exact.saved_by_means(
             self.engine.team,
             assignment.sums,
             self.survey.grid,
@@ -153,16 +156,16 @@ class Lloyd:
         )
 
     def record(self, update: Update) -> None:
-        error = self.sum_of_squares(update.assignment, update.means) / self.survey.moments.mass
+        squares = self.sum_of_squares(update.assignment, update.means)
         now = time.perf_counter()
-        moves = np.sqrt(((update.means - self.means) ** 2).sum(axis=1))
+        moves = ((update.means - self.means) ** 2).sum(axis=1)
         self.history.append(
             Iteration(
-                exact.to_float(error),
+                exact.wide_ratio(squares, self.survey.moments.mass),
                 update.moved,
-                float(moves.max()),
+                math.sqrt(moves.max()),
                 now - self._clock,
-                int(update.assignment.active.sum()),
+                int(np.count_nonzero(update.assignment.active)),
             )
         )
         self._clock = now
@@ -198,8 +201,9 @@ class Lloyd:
             means=self.means,
             labels=self._gather_labels(),
             active=assignment.active,
-            inertia=exact.to_float(squares),
-            clustering_error=exact.to_float(squares / self.survey.moments.mass),
+            counts=self._weights_of(assignment),
+            inertia=exact.wide_ratio(squares, Fraction(1)),
+            clustering_error=exact.wide_ratio(squares, self.survey.moments.mass),
             n_iter=n_iter,
             converged=stopped == UNCHANGED or "tol=" in stopped,
             stopped=stopped,
@@ -208,6 +212,11 @@ class Lloyd:
             initial_means=self.initial_means,
             trace=tuple(self.frames) if self.rules.trace else None,
         )
+
+    def _weights_of(self, assignment: Assignment) -> Floats:
+        if self.survey.mass_grid is None:
+            return assignment.mass[:, 0].astype(np.float64)
+        return np.array([exact.to_float(self.mass_grid.value(mass)) for mass in assignment.mass])
 
     def _gather_labels(self) -> NDArray[np.int32]:
         return self.engine.gather(steps.labels, self.survey, self.means, self._token)

@@ -37,6 +37,7 @@ class Run:
     means: Floats  # (k, d)
     labels: NDArray[np.int32]  # (n,) the nearest of these means
     active: NDArray[np.bool_]  # (k,)
+    counts: Floats  # (k,) weight of the points of each cluster
     inertia: float
     clustering_error: float
     n_iter: int

@@ -300,9 +300,8 @@ class KMeans(MeansModel):
             means = np.ascontiguousarray(times_power(known, data.scale.rows), dtype=np.float64)
         counts = self.counts_ if begun else np.zeros(len(means))
         n_before = self.n_iter_ if begun else 0
-        run, counts = one_batch(data, means, counts, n_before, directions=self._directions)
-        attributes = fitted_attributes(run, data, self._threads(X), counts)
-        self._adopt(attributes, runs_=())
+        run = one_batch(data, means, counts, n_before, directions=self._directions)
+        self._adopt(fitted_attributes(run, data, self._threads(X)), runs_=())
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[np.int32]:

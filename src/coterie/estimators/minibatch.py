@@ -16,8 +16,8 @@ from coterie.kernels.exact import COUNTING, to_float
 
 def one_batch(
     data: Problem, means: Floats, counts: Floats, n_before: int, *, directions: bool
-) -> tuple[Run, Floats]:
-    """The means after the batch with its labels, in the units of the user, and the new counts.
+) -> Run:
+    """The means after the batch with its labels, in the units of the user.
 
     means : (k, d) in the drivers' units; counts : (k,) weight that each mean has seen.
     """
@@ -35,10 +35,11 @@ def one_batch(
     moved = np.ascontiguousarray(moved)
     after = data.assign(moved)
     inertia = data.sum_of_squares(after, moved)
-    run = Run(
+    return Run(
         means=times_power(moved, -data.scale.rows),
         labels=data.engine.gather(steps.nearest, moved, data.survey.extent),
         active=total > 0,
+        counts=total,
         inertia=inertia,
         clustering_error=inertia / data.total_weight,
         n_iter=n_before + 1,
@@ -48,4 +49,3 @@ def one_batch(
         seconds=time.perf_counter() - started,
         initial_means=times_power(means, -data.scale.rows),
     )
-    return run, total

@@ -34,12 +34,8 @@ def news_of_means(scale: Scale, iteration: int, record: Iteration, means: Floats
     return News(record, means, line, model, last=record.moved == 0 and iteration > 1)
 
 
-def fitted_attributes(
-    run: Run, data: Problem, n_threads: int, counts: Floats | None = None
-) -> dict[str, Any]:
+def fitted_attributes(run: Run, data: Problem, n_threads: int) -> dict[str, Any]:
     """Attributes for a run in the units of the user."""
-    if counts is None:
-        counts = np.bincount(run.labels, data.weights, minlength=len(run.means)).astype(float)
     attributes: dict[str, Any] = {
         "cluster_centers_": run.means,
         "labels_": run.labels,
@@ -47,7 +43,7 @@ def fitted_attributes(
         "clustering_error_": run.clustering_error,
         "n_iter_": run.n_iter,
         "active_": run.active,
-        "counts_": counts,
+        "counts_": run.counts,
         "converged_": run.converged,
         "stopped_": run.stopped,
         "history_": run.history,

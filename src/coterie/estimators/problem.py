@@ -70,8 +70,8 @@ class Problem:
     def sum_of_squares(self, assignment: Assignment, means: Floats) -> float:
         """Sum of w |x - m|^2 over the rows, exactly, then rounded: in the units of the user."""
         saved = exact.saved_by_means(self.engine.team, *self._limbs(assignment), means)
-        exponent = -2 * self.scale.rows - self.scale.weights
-        return exact.to_float((self.survey.moments.squares - saved) * exact.scaled(1, exponent))
+        left = exact.in_wide_units(self.survey.moments.squares) - saved
+        return exact.wide_ratio(left, exact.scaled(1, 2 * self.scale.rows + self.scale.weights))
 
     def _limbs(self, assignment: Assignment) -> tuple[Integers, Grid, Integers, Grid]:
         grid = self.survey.mass_grid or COUNTING

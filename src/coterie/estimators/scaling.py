@@ -67,6 +67,7 @@ class Scale:
             "error": -2 * self.rows,
             "clustering_error": -2 * self.rows,
             "inertia": -2 * self.rows - self.weights,
+            "counts": -self.weights,
         }
         changes: dict[str, Any] = {}
         for field in fields(record):

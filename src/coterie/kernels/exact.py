@@ -88,12 +88,28 @@ def from_bytes(number: bytes) -> Fraction:
     return scaled(int.from_bytes(number, "little", signed=True), _native.WIDE_LOWEST_EXPONENT)
 
 
+def in_wide_units(value: Fraction) -> int:
+    """How many of the smallest units of a wide sum make up `value`, which is one."""
+    return (value.numerator << -_native.WIDE_LOWEST_EXPONENT) // value.denominator
+
+
 def to_float(value: Fraction) -> float:
     """The nearest float64; infinite where the number is too large for one."""
+    return ratio(value.numerator, value.denominator)
+
+
+def ratio(numerator: int, denominator: int) -> float:
+    """The float64 nearest to the ratio of two whole numbers, the second above zero. It is what a
+    Fraction gives, without the greatest common divisor."""
     try:
-        return float(value)
+        return numerator / denominator
     except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
+        return float("inf") if numerator > 0 else float("-inf")
+
+
+def wide_ratio(units: int, mass: Fraction) -> float:
+    """Units of a wide sum, divided by a mass."""
+    return ratio(units * mass.denominator, mass.numerator << -_native.WIDE_LOWEST_EXPONENT)
 
 
 def exact_means(
@@ -126,8 +142,10 @@ def saved_by_means(
     mass: Integers,
     mass_grid: Grid,
     means: Floats,
-) -> Fraction:
-    """Sum of ``2 m S - W m**2`` over clusters and columns: what is left of the sum of squares
-    after it is taken off is the sum of squared distances, for any means."""
+) -> int:
+    """Sum of ``2 m S - W m**2`` over clusters and columns, in the smallest units of a wide sum.
+    What is left of the sum of squares after it is taken off is the sum of squared distances, for
+    any means."""
     means = np.ascontiguousarray(means)
-    return from_bytes(_native.saving(team, sums, grid.top, mass, int(mass_grid.top[0]), means))
+    number: bytes = _native.saving(team, sums, grid.top, mass, int(mass_grid.top[0]), means)
+    return int.from_bytes(number, "little", signed=True)

@@ -161,7 +161,7 @@ def assign(
     """
     cache = block.cache
     if cache.get("run") is not run or previous is None:
-        found = np.full(block.n_rows, -1, dtype=np.int32)
+        found = np.empty(block.n_rows, dtype=np.int32)
         cache.clear()  # what the seeding before it kept is needed no more
         cache.update(run=run, labels=found, lloyd=_lloyd(block, survey, found, algorithm))
     lloyd = cache["lloyd"]
@@ -206,7 +206,7 @@ def _same(known: Floats | None, means: Floats) -> bool:
 def nearest(block: Block, means: Floats, extent: Extent | None = None) -> NDArray[np.int32]:
     """Labels for any means, nothing remembered. `extent` spares a pass where it is known."""
     low, high, *_ = (extent.low, extent.high) if extent is not None else block.rows.scan()
-    found = np.full(block.n_rows, -1, dtype=np.int32)
+    found = np.empty(block.n_rows, dtype=np.int32)
     _native.Lloyd(block.rows, found, low, high, None, 0, None, 1, "brute").step(means)
     return found
 
