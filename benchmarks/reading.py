@@ -21,14 +21,16 @@ from benchmarks.timing import take_turns
 
 N, D, K = 10_000_000, 8, 8
 READ, TABLE, MATRIX, WHOLE = "coterie.read", "pyarrow table", "pyarrow matrix", "coterie kmeans"
+PARTS = ("starting", "reading", "fitting", "looking for faults", "writing")
 PACKAGES = ("coterie", "numpy", "pyarrow", "scikit-learn")
 NOTES = f"""\
 Seconds, best round. A Parquet file of float64 columns, as pyarrow writes it, in the page cache.
 *{READ}*: `coterie.read(path).X`, one C-ordered matrix, looked through for gaps. *{TABLE}*:
 `pyarrow.parquet.read_table`, columns as they are. *{MATRIX}*: the same, and the columns copied into
 one C-ordered float64 matrix. *{WHOLE}*: the process from start to end, with `-k {K} --runs 1` and
-the labels written as NPY; *reading*, *fitting* and *the rest* (Python and its imports, a look at
-what may be wrong, writing labels) are its parts. The matrices are compared bit for bit, and the
+the labels written as NPY; its parts are *starting* (imports, most of it scikit-learn), *reading*,
+*fitting*, *faults* (a look at what may be wrong), *writing* labels, and *the rest* (Python itself,
+the summary). The matrices are compared bit for bit, and the
 labels with those of `KMeans`."""
 
 
@@ -136,13 +138,14 @@ def wrong(
 def page(rows: list[Row]) -> str:
     """Reading alone, and the command in parts."""
     names = (READ, TABLE, MATRIX, WHOLE)
-    head = ["rows x columns", "threads", *names, "of it reading", "fitting", "the rest"]
+    head = ["rows x columns", "threads", *names, "of it starting", "reading", "fitting", "faults",
+            "writing", "the rest"]  # fmt: skip
     return f"{NOTES}\n\n{table(head, [cells(row, names) for row in rows])}"
 
 
 def cells(row: Row, names: tuple[str, ...]) -> list[str]:
     seconds = [row["seconds"].get(name) for name in names]
-    parts = [row["split"].get(name) for name in ("reading", "fitting")]
+    parts = [row["split"].get(name) for name in PARTS]
     rest = None if None in (seconds[-1], *parts) else seconds[-1] - sum(parts)
     return [
         f"{row['n']:,} x {row['d']}", str(row["threads"]),

@@ -18,7 +18,10 @@ METHODS = ("kmeans", "mixture", "dbscan", "cluster", "choose", "compare", "info"
     ("arguments", "says"),
     [
         (["kmeans"], "Missing argument 'INPUT'"),
-        (["kmean", "moons"], "No such command 'kmean'"),
+        (["kmenas", "moons"], "expected a command, got 'kmenas'; did you mean 'kmeans'?"),
+        (["Plots", "moons"], "did you mean 'plot'?"),
+        (["xyz"], "there are cluster, kmeans, mixture"),
+        (["kmeans", "moons", "--scalling", "none"], "--scaling"),
         (["kmeans", "moons", "--cluster-count", "3"], "No such option"),
         (["kmeans", "moons", "-k", "0"], "expected a whole number of 1 or more, got '0'"),
         (["kmeans", "moons", "-k", "two"], "expected a whole number of 1 or more, got 'two'"),

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -63,17 +62,40 @@ def test_a_full_disk_is_said() -> None:
     assert "Traceback" not in told.stderr
 
 
-def test_ctrl_c_ends_with_130() -> None:
+def test_ctrl_c_says_what_was_being_done() -> None:
     process = subprocess.Popen(
-        [*COTERIE, "kmeans", "blobs:300000", "-k", "200", "--runs", "500", "-q"],
+        [*COTERIE, "kmeans", "blobs:300000", "-k", "200", "--runs", "500", "-v"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    time.sleep(4.0)
+    assert process.stderr is not None
+    process.stderr.readline()  # of the first iteration
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert process.returncode == 130
     assert out == ""
-    assert err == "coterie: interrupted\n"
+    last = err.splitlines()[-1]
+    assert last == "coterie: interrupted while fitting kmeans; nothing was written"
+
+
+@pytest.mark.parametrize(
+    ("closed", "code", "out", "err"),
+    [
+        (">&-", 0, "", ""),
+        ("2>&-", 0, "row,cluster\n0,0\n1,0\n", ""),
+        ("2>/dev/full", 0, "row,cluster\n0,0\n1,0\n", ""),
+        ("<&-", 2, "", "expected data on standard input, which is closed"),
+    ],
+)
+def test_streams_that_are_closed(
+    tmp_path: Path, closed: str, code: int, out: str, err: str
+) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n")
+    source = "-" if closed == "<&-" else "t.csv"
+    command = " ".join([*COTERIE, "kmeans", source, "-k", "1", closed])
+    told = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path)
+    assert (told.returncode, told.stdout) == (code, out)
+    assert err in told.stderr
+    assert "Traceback" not in told.stderr
 
 
 def test_without_click_the_extra_is_named() -> None:

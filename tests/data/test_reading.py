@@ -59,6 +59,8 @@ def test_options_of_another_kind_are_refused(tmp_path: Path) -> None:
 def test_unknown_binary_files(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"starts with b'\\x7fELF.*pass kind"):
         read(written(tmp_path / "program", b"\x7fELF\0\0\0\0"))
+    with pytest.raises(DataError, match=r"expected data, got a model.*coterie predict m\.coterie"):
+        read(written(tmp_path / "m.coterie", b"COTERIE\x01\0\0"))
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "nowhere")
 

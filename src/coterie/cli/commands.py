@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -41,6 +42,14 @@ class Commands(click.Group):
             return None
         command: click.Command = import_module(f"coterie.cli.{cmd_name}").command
         return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """As click does, and for a name that does not exist the nearest one that does."""
+        if args and args[0] not in SUMMARIES and not args[0].startswith("-"):
+            near = get_close_matches(args[0].lower(), SUMMARIES, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(SUMMARIES)}"
+            raise click.UsageError(f"expected a command, got {args[0]!r}; {hint}", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for section, commands in SECTIONS.items():

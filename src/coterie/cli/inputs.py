@@ -116,6 +116,8 @@ def _check_fit(given: Mapping[str, Any], kind: str, source: str) -> None:
 def _file(source: str) -> Iterator[Path]:
     """The path to read: that of the argument, or of a copy of stdin."""
     if source == "-":
+        if sys.stdin is None:
+            raise click.UsageError("expected data on standard input, which is closed")
         with tempfile.TemporaryDirectory(prefix="coterie-") as folder:
             copy = Path(folder) / "stdin"
             with copy.open("wb") as file:

@@ -16,7 +16,18 @@ FAILURE, WRONG_USAGE, INTERRUPTED, NOBODY_READS = 1, 2, 130, 141
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    try:
+        return _run(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt as interrupt:
+        during = f" while {interrupt.args[0]}; nothing was written" if interrupt.args else ""
+        return _complain(f"interrupted{during}", INTERRUPTED)
+
+
+def _run(given: Sequence[str]) -> int:
     began = time.perf_counter()
+    for name in ("stdout", "stderr"):  # closed by the shell: what goes there is not wanted
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     try:
         import click
     except ImportError:
@@ -26,7 +37,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from coterie.cli.wording import as_options
 
     try:
-        given = sys.argv[1:] if arguments is None else arguments
         with coterie.make_context("coterie", list(given), obj=began) as context:
             coterie.invoke(context)
         sys.stdout.flush()
@@ -37,8 +47,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return WRONG_USAGE
     except BrokenPipeError:
         return _leave_quietly()
-    except (KeyboardInterrupt, click.Abort):
-        return _complain("interrupted", INTERRUPTED)
     except MemoryError as error:
         return _complain(str(error) or "not enough memory; take fewer rows or columns", FAILURE)
     except OSError as error:

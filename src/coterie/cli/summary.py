@@ -24,6 +24,8 @@ TELLING = ("n_clusters", "n_components", "covariance_type", "eps", "min_samples"
            "init_params", "n_init", "random_state")  # fmt: skip
 MOST_CLUSTERS = 20  # lines of the table
 BLOCK = 1 << 15  # rows looked at together
+WAITED_FOR = ("reading", "choosing", "fitting", "predicting")
+NOTICED = 0.1  # seconds
 ROWS = {"picture": "patch", "video": "patch", "sound": "frame", "text": "text", "table": "row"}
 
 
@@ -44,7 +46,7 @@ def tell(outcome: Outcome, voice: Voice) -> None:
         voice.tell("note", as_options(sentence))
     for written in outcome.written:
         voice.tell("wrote", written)
-    voice.tell("time", about_time(outcome))
+    voice.tell("time", about_time(outcome, everything=voice.verbose > 0))
     voice.say()
 
 
@@ -88,8 +90,14 @@ def about_fit(outcome: Outcome) -> str:
     return ", ".join(words)
 
 
-def about_time(outcome: Outcome) -> str:
-    return ", ".join(f"{doing} {_seconds(took)}" for doing, took in outcome.seconds.items())
+def about_time(outcome: Outcome, *, everything: bool = False) -> str:
+    """The parts that a person waits for; with everything, imports and the like too."""
+    told = {
+        doing: took
+        for doing, took in outcome.seconds.items()
+        if everything or doing in WAITED_FOR or (doing != "starting" and took >= NOTICED)
+    }
+    return ", ".join(f"{doing} {_seconds(took)}" for doing, took in told.items())
 
 
 def _seconds(took: float) -> str:

@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from textwrap import wrap
 from threading import Timer
@@ -33,9 +33,10 @@ class Voice:
         return max(40, min(100, shutil.get_terminal_size().columns))
 
     def say(self, text: str = "") -> None:
-        """A line, or several, as they are."""
+        """A line, or several, as they are; labels matter more than a stderr that is full."""
         if not self.quiet:
-            print(text, file=sys.stderr)
+            with suppress(OSError):
+                print(text, file=sys.stderr)
 
     def tell(self, head: str, text: str, indent: int = 11) -> None:
         """A word at the left, and sentences beside it, wrapped."""
@@ -52,16 +53,18 @@ class Voice:
         """Work that may take long: yields ``step(done, total, detail)``.
 
         Shown on a terminal only, after a moment, with the time left where the total is known; gone
-        when the work is done.
+        when the work is done. After Ctrl-C the error knows what was being done.
         """
-        if self.quiet or not sys.stderr.isatty():
-            yield lambda done=0, total=0, detail="": None
-            return
-        bar = _Bar(doing)
+        shown = not self.quiet and sys.stderr.isatty()
+        bar = _Bar(doing) if shown else None
         try:
-            yield bar.step
+            yield (lambda done=0, total=0, detail="": None) if bar is None else bar.step
+        except KeyboardInterrupt as interrupt:
+            interrupt.args = (doing,)
+            raise
         finally:
-            bar.close()
+            if bar is not None:
+                bar.close()
 
 
 class _Bar:

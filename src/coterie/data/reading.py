@@ -14,7 +14,7 @@ from coterie.data.errors import DataError
 from coterie.data.images import MAX_PIXELS
 from coterie.data.patches import image_patches
 from coterie.data.pixels import image_pixels
-from coterie.data.starts import UTF_16, check_promise, known_kind, start_of
+from coterie.data.starts import MODEL, UTF_16, check_promise, known_kind, start_of
 from coterie.data.tables import read_table
 from coterie.data.text import SUFFIXES as TEXT_SUFFIXES
 from coterie.data.text import read_texts
@@ -101,6 +101,11 @@ def kind_of(path: Path) -> str:
     kind = known_kind(path, start)
     if kind is not None:
         return kind
+    if start.startswith(MODEL):
+        raise DataError(
+            f"{path}: expected data, got a model saved by coterie; open it with coterie.load, or "
+            f"use it for data with: coterie predict {path.name} INPUT"
+        )
     try:
         check_promise(path, start)
     except DataError as error:

@@ -31,6 +31,7 @@ STARTS = (
 LOOKED_AT = 256  # bytes
 _OLDER_VIDEO = (b"moov", b"mdat", b"wide", b"free")  # at 4, where the name says so: they are words
 _OLDER_NAMES = (".mp4", ".mov", ".m4v")
+MODEL = b"COTERIE"  # of coterie.models
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 # Of a name's ending: the format, and what its files begin with.
