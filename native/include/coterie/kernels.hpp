@@ -78,7 +78,7 @@ struct Model {
     const float* drift_of_group = nullptr; // (record,) cumulative; -1e30 beyond the groups
     const float* drift = nullptr;          // (k,) of the means, cumulative
     SketchView sketch;
-    bool brute = false;                    // compare every row with every mean, keep no bounds
+    bool brute = false; // compare every row with every mean, keep no bounds
 
     // With so many terms that are not zero. The rounding of row and mean to float32 and the last
     // additions are a few terms more.
