@@ -12,6 +12,8 @@ constexpr int kMostFloats = 64;         // of bounds by group: a group is a bit 
 constexpr double kRefreshGrowth = 0.25; // a radius this much too large is measured again
 constexpr int kTrial = 16;              // of so many chunks, one tries bounds by group
 constexpr double kWorthwhile = 0.7;     // work with bounds over work without
+constexpr int kLongRow = 4 * kSketch;   // columns from which sketches pay
+constexpr int64_t kPatience = 4;        // passes over the rows after which directions are chosen
 constexpr int64_t kFewProducts = 3000;  // a row meets all means sooner than it reads its bounds
 
 // clock + drift, rounded upward.
@@ -69,6 +71,10 @@ void Lloyd::forget(const double* means, int k) {
                                     : neighbouring_order(means, k, rows_.d, kernels_->width);
     plan_groups(k);
     grouped_ = joining_ = false;
+    sketches_ = !low_ && !rows_.sparse() && groups_ == 0 && rows_.d >= kLongRow &&
+                algorithm_ != Algorithm::brute;
+    sketch_.drop();
+    read_ = decided_ = 0;
     if (algorithm_ != Algorithm::brute)
         deadline_.resize(rows_.n);
     bounds_.resize(rows_.n * static_cast<size_t>(record_));
@@ -121,6 +127,27 @@ void Lloyd::plan_groups(int k) {
     }
     if (groups_ > 0)
         record_ = groups_ / 8 * 8 + 8;
+}
+
+// Directions are chosen once the rows have been read often enough, and again when sketches have
+// let as many through; if these were most, they are given up.
+void Lloyd::sketch_rows(Team& team, const double* means, int k) {
+    if (sketches_ && !fresh_ && read_ > kPatience * rows_.n) {
+        if (sketch_.exists() && decided_ < read_) {
+            sketch_.drop();
+            row_sketches_ = {};
+            sketches_ = false;
+        } else {
+            sketch_.build(rows_, frame_->view(), means, k);
+            row_sketches_.resize(rows_.n * kSketch);
+            for (int64_t i = 0; i < rows_.n; ++i)
+                row_sketches_[i * kSketch + kDirections] = HUGE_VALF; // none yet
+        }
+        read_ = decided_ = 0;
+    }
+    prepared_.model.sketch = {};
+    if (sketch_.exists())
+        sketch_.prepare(team, *kernels_, means, prepared_.model);
 }
 
 void Lloyd::advance_clocks(const double* means, int k) {
@@ -252,6 +279,7 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
     model.measure = fresh_;
     if (local_ && !fresh_)
         look_around(team, means, k);
+    sketch_rows(team, means, k);
     model.clock = clock_.data();
     model.expiry = expiry_.data();
     model.groups = groups_;
@@ -304,6 +332,7 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
         const bool trial = groups_ > 0 && begin / chunk % kTrial == 0;
         const RowState state{labels_, model.brute ? nullptr : deadline_.data(),
                              trial || grouped_ ? bounds_.data() : nullptr,
+                             sketch_.exists() ? row_sketches_.data() : nullptr,
                              fresh_ || (joining_ && !trial)};
         const int64_t before = thread.worker.work;
         // Here and not before: every thread touches its own pages.
@@ -325,7 +354,9 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
         counts.moved += thread.worker.moved;
         counts.evaluated += thread.worker.evaluated;
         counts.settled += thread.worker.settled;
+        decided_ += thread.worker.sketched;
     }
+    read_ += counts.evaluated;
     collect(threads_, k);
     return counts;
 }

@@ -13,6 +13,7 @@
 // Bounds are those of Yinyang k-means where a group is some panels, and of Elkan where it is one
 // mean. Both are kept as sums with the drift of the group at that time, so that they need no
 // update: bound now = bound kept - drift now.
+#include "sketched.hpp"
 #include "turned.hpp"
 
 namespace coterie::COTERIE_LEVEL {
@@ -32,10 +33,12 @@ struct Search : Batch {
     int32_t* members;   // (groups, kBatch) rows of the batch that must meet the group
     int32_t* n_members; // (groups,)
     Turned turned;
+    Sketched sketched;
 
     Search(const Rows& rows_, const Model& model_, const SumLayout& layout_, RowState state_,
            Worker& worker_)
-        : Batch(rows_, model_, layout_, state_, worker_), turned(*this, scratch) {
+        : Batch(rows_, model_, layout_, state_, worker_), turned(*this, scratch),
+          sketched(*this, scratch) {
         const size_t by_group =
             model.panels_per_group ? static_cast<size_t>(kBatch) * model.record : 0;
         waiting = scratch.take<int32_t>(kGlance + W);
@@ -285,6 +288,8 @@ struct Search : Batch {
 
     // The same for so many columns that rows come from memory six at a time, while six are met.
     void meet_in_tiles(int64_t begin, int count) {
+        if (state.sketch && !state.fresh)
+            count = sketched.keep_undecided(begin, waiting, count);
         worker.evaluated += count;
         worker.work += count * products();
         for (int m = 0; m < count; m += kTileRows) {
@@ -296,6 +301,8 @@ struct Search : Batch {
             for (int w = stop; w < count && w < stop + kTileRows; ++w)
                 ahead.rows[ahead.count++] = row_start(begin + waiting[w]);
             meet_all(ahead);
+            if (state.sketch)
+                sketched.make(size);
             size = 0;
         }
     }

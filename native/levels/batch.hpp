@@ -118,7 +118,7 @@ struct Batch {
     }
 
     // Row i of this label is at most `reach` from its mean, and at least reach + slack from others.
-    void set_deadline(int64_t i, int label, float slack) {
+    void set_deadline(int64_t i, int label, float slack) const {
         slack = slack < model.cap ? slack : model.cap;
         const float clock = model.clock[label];
         state.deadline[i] = clock + slack - kClockRounding * (clock + std::fabs(slack));

@@ -76,7 +76,7 @@ def wandering(case: Case, rng: np.random.Generator, count: int) -> Iterator[Floa
 @pytest.mark.parametrize("data", ["normal", "lattice", "blobs", "offset", "scales", "halves"])
 @pytest.mark.parametrize("simd", LEVELS)
 def test_any_sequence_of_means(form, data, simd):
-    shapes = [(1, 30), (2, 9), (3, 60), (8, 26), (9, 20), (10, 40), (17, 33), (80, 30)]
+    shapes = [(1, 30), (2, 9), (3, 60), (8, 26), (9, 20), (10, 40), (17, 33), (80, 30), (270, 9)]
     for seed, (d, k) in enumerate(shapes):
         rng = np.random.default_rng(1000 * seed + 17)
         case = make_case(rng, 311, d, k, data, form, means="near")
@@ -112,6 +112,11 @@ LONG = [
     (66, 7, "blobs"),
     (70, 20, "blobs"),
     (90, 44, "blobs"),
+    (150, 12, "blobs"),
+    # As many columns, and few means: sketches.
+    (256, 3, "blobs"),
+    (300, 4, "clumps"),
+    (263, 4, "normal"),
 ]
 
 
@@ -171,6 +176,28 @@ def test_rows_that_waver_between_two_far_means(d, simd):
             np.testing.assert_array_equal(labels, reference.nearest(X, means + move))
             settled += stepper.settled
     assert settled > 5 * n
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("simd", LEVELS)
+def test_rows_of_very_many_columns_are_decided_by_their_sketches(dtype, simd):
+    # Means wander so far in every step that no deadline holds, but hardly leave the few directions
+    # in which the rows vary.
+    rng = np.random.default_rng(5)
+    n, d, k = 700, 300, 4
+    directions = np.linalg.qr(rng.normal(size=(d, 12)))[0].T
+    X = rng.normal(size=(n, 12)) @ directions + 0.001 * rng.normal(size=(n, d))
+    case = Case(np.ascontiguousarray(X + 0.5, dtype=dtype), X[:k] + 0.5)
+    evaluated = []
+    with level(simd):
+        stepper = Stepper(case, "bounds", 2)
+        for _ in range(16):
+            means = case.means + rng.normal(size=(k, 12)) @ directions
+            labels = stepper.step(means)
+            np.testing.assert_array_equal(labels, reference.nearest(case.dense, means))
+            evaluated.append(stepper.evaluated)
+    assert min(evaluated[:3]) > 0.9 * n
+    assert max(evaluated[-5:]) < 0.2 * n
 
 
 def test_close_calls_are_settled_by_the_definition():

@@ -28,6 +28,16 @@ struct Frame {
     bool plain = false; // centre is zero and unit is one: float32 rows can be used as they are
 };
 
+// Rows of very many columns in short (see sketch.hpp): products with some directions, the length of
+// what is left at most, and |x|^2.
+constexpr int kSketch = 64, kDirections = kSketch - 2; // floats
+struct SketchView {
+    const float* basis = nullptr;   // (kDirections, d_padded), or null: there are no sketches
+    const float* means = nullptr;   // (kp / W, kDirections, W) -2 B c by position
+    const float* apart = nullptr;   // (kp,) what is left of them at most
+    float slip = 0.f, spread = 0.f; // error of proposals over |x|; of squared lengths over |x|^2
+};
+
 // The means of one step, prepared once and read by all threads.
 struct Model {
     int k = 0, d = 0;
@@ -67,7 +77,8 @@ struct Model {
     int record = 0;                        // floats kept per row, a multiple of 8
     const float* drift_of_group = nullptr; // (record,) cumulative; -1e30 beyond the groups
     const float* drift = nullptr;          // (k,) of the means, cumulative
-    bool brute = false;                    // compare every row with every mean, keep no bounds
+    SketchView sketch;
+    bool brute = false; // compare every row with every mean, keep no bounds
 
     // With so many terms that are not zero. The rounding of row and mean to float32 and the last
     // additions are a few terms more.
@@ -81,6 +92,7 @@ struct RowState {
     int32_t* labels = nullptr; // (n,) -1: not yet assigned
     float* deadline = nullptr; // (n,) or null
     float* bounds = nullptr;   // (n, record) or null: bounds by group, and last the reach
+    float* sketch = nullptr;   // (n, kSketch) or null
     bool fresh = true;         // nothing is known yet: deadlines and bounds are not read
 };
 
@@ -97,6 +109,7 @@ struct Worker {
     uint8_t* touched = nullptr; // (k,) clusters whose sums changed
     float* radius = nullptr;    // (k,) farthest row seen in each cluster
     int64_t moved = 0, evaluated = 0, settled = 0;
+    int64_t sketched = 0;    // rows decided by their sketches
     int64_t work = 0;        // many columns: products, and what takes as long as so many
     double* row = nullptr;   // (2, d padded) scratch, zero beyond d
     char* scratch = nullptr; // see Kernels::scratch_*

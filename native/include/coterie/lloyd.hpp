@@ -6,8 +6,7 @@
 
 #include <optional>
 
-#include "coterie/model.hpp"
-#include "coterie/team.hpp"
+#include "coterie/sketch.hpp"
 
 namespace coterie {
 
@@ -41,6 +40,7 @@ private:
     void list_neighbours(int a, std::vector<std::pair<float, int32_t>>& near);
     void plan_groups(int k);
     bool bounds_pay() const;
+    void sketch_rows(Team& team, const double* means, int k);
     void collect(std::vector<Thread>& threads, int k);
 
     Rows rows_;
@@ -78,6 +78,12 @@ private:
     int groups_ = 0, panels_per_group_ = 0, record_ = 0;
     bool grouped_ = false; // all rows have bounds by group, not only those that try them
     bool joining_ = false; // the others get them in the next step
+
+    // Very many columns, few means.
+    bool sketches_ = false; // they may pay
+    SketchOwner sketch_;
+    Buffer<float> row_sketches_;
+    int64_t read_ = 0, decided_ = 0; // rows, with the directions in use
 };
 
 } // namespace coterie
