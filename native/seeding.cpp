@@ -42,25 +42,6 @@ struct Found {
     }
 };
 
-// Rows looked at together when those of a few buckets are sought.
-constexpr int kGlance = 32;
-
-// Whether any of kGlance rows is in one of the wanted buckets.
-bool any_of(const uint16_t* bucket, const int32_t* wanted, int count) {
-    typedef uint16_t Eight __attribute__((vector_size(16), aligned(2), may_alias));
-    typedef int16_t Truth __attribute__((vector_size(16)));
-    typedef int64_t Two __attribute__((vector_size(16)));
-    const Eight* rows = reinterpret_cast<const Eight*>(bucket);
-    const Eight a = rows[0], b = rows[1], c = rows[2], d = rows[3];
-    Truth found = {};
-    for (int w = 0; w < count; ++w) {
-        const uint16_t one = static_cast<uint16_t>(wanted[w]);
-        found |= (a == one) | (b == one) | (c == one) | (d == one);
-    }
-    const Two halves = (Two)found;
-    return (halves[0] | halves[1]) != 0;
-}
-
 std::vector<Holding> merged(std::vector<Found>& parts) {
     Found whole;
     for (const Found& part : parts)
@@ -187,13 +168,15 @@ void Seeding::potentials(Team& team, const double* candidates, int trials, int s
 std::vector<Holding> Seeding::holdings(Team& team, const int32_t* buckets, int count, int shift) {
     const double magic = std::ldexp(1.5, 52 - shift);
     std::vector<Found> parts(team.size());
+    const std::vector<uint16_t> wanted(buckets, buckets + count);
+    const auto seek = kernels().seek_buckets;
     team.for_chunks(rows_.n, 8 * kChunk, [&](int t, int64_t begin, int64_t end) {
-        for (int64_t first = begin; first < end; first += kGlance) {
-            const int64_t last = std::min(end, first + kGlance);
-            if (last - first == kGlance && !any_of(&bucket_[first], buckets, count))
-                continue; // most often
-            for (int64_t i = first; i < last; ++i) {
-                if (std::find(buckets, buckets + count, bucket_[i]) == buckets + count)
+        for (int64_t first = begin;; first += kGlance) {
+            first = seek(bucket_.data(), first, end, wanted.data(), count);
+            if (first >= end)
+                return;
+            for (int64_t i = first; i < std::min(end, first + kGlance); ++i) {
+                if (std::find(wanted.begin(), wanted.end(), bucket_[i]) == wanted.end())
                     continue;
                 const int64_t units =
                     std::bit_cast<int64_t>(distance(i) + magic) - std::bit_cast<int64_t>(magic);

@@ -167,8 +167,14 @@ void bind_block(nb::module_& m) {
             [](const Block& b) {
                 uint64_t* data;
                 auto out = new_array<uint64_t>({static_cast<size_t>(b.rows.n)}, data);
-                for (int64_t i = 0; i < b.rows.n; ++i)
-                    data[i] = coterie::hash_row(b.rows, i);
+                coterie::Team& team = b.team();
+                {
+                    nb::gil_scoped_release release;
+                    team.for_chunks(b.rows.n, 8192, [&](int, int64_t begin, int64_t end) {
+                        for (int64_t i = begin; i < end; ++i)
+                            data[i] = coterie::hash_row(b.rows, i);
+                    });
+                }
                 return out;
             },
             "The hash of each row's values.");

@@ -70,6 +70,24 @@ double approach_fine(const SeedPass& pass, int64_t begin, int64_t end, char* scr
 
 } // namespace
 
+int64_t seek_buckets(const uint16_t* bucket, int64_t begin, int64_t end, const uint16_t* wanted,
+                     int count) {
+    typedef uint16_t Buckets __attribute__((vector_size(4 * W)));
+    constexpr int lanes = 2 * W, vectors = kGlance / lanes;
+    for (; begin + kGlance <= end; begin += kGlance) {
+        Buckets rows[vectors];
+        for (int v = 0; v < vectors; ++v)
+            rows[v] = load<Buckets>(bucket + begin + v * lanes);
+        VI found = {};
+        for (int w = 0; w < count; ++w)
+            for (int v = 0; v < vectors; ++v)
+                found |= (VI)(rows[v] == wanted[w]);
+        if (bits(found != 0))
+            break;
+    }
+    return begin;
+}
+
 void potentials(const SeedPass& pass, int64_t begin, int64_t end, char* scratch, int64_t* out) {
     if (!pass.coarse)
         potentials_fine(pass, begin, end, scratch, out);

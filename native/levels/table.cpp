@@ -15,6 +15,7 @@ void distances(const Rows&, const Model&, Worker&, int64_t, int64_t, double*);
 void moments(const Rows&, const Grid&, const Grid&, int64_t, int64_t, double*, int64_t*, int64_t*);
 void potentials(const SeedPass&, int64_t, int64_t, char*, int64_t*);
 double approach(const SeedPass&, int64_t, int64_t, char*, int64_t*);
+int64_t seek_buckets(const uint16_t*, int64_t, int64_t, const uint16_t*, int);
 void turn_columns(const SeedPass&, int64_t, int64_t, float*);
 TreeKernels<float> float_tree(Norm, int);
 TreeKernels<double> double_tree(Norm, int);
@@ -48,9 +49,24 @@ void mixture(const MixtureTask& task, int64_t begin, int64_t end, double* scratc
 } // namespace
 
 extern const Kernels table;
-const Kernels table = {
-    COTERIE_LEVEL_NAME, W,         kFused,     scratch_low, scratch_high, assign_low,
-    assign_high,        distances, moments,    potentials,  approach,     turn_columns,
-    mixture_doubles,    mixture,   float_tree, double_tree, reach_tree,   grid};
+const Kernels table = {COTERIE_LEVEL_NAME,
+                       W,
+                       kFused,
+                       scratch_low,
+                       scratch_high,
+                       assign_low,
+                       assign_high,
+                       distances,
+                       moments,
+                       potentials,
+                       approach,
+                       seek_buckets,
+                       turn_columns,
+                       mixture_doubles,
+                       mixture,
+                       float_tree,
+                       double_tree,
+                       reach_tree,
+                       grid};
 
 } // namespace coterie::COTERIE_LEVEL

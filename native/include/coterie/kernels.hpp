@@ -115,6 +115,9 @@ struct Worker {
     char* scratch = nullptr; // see Kernels::scratch_*
 };
 
+// Rows looked at together when those of a few buckets are sought.
+constexpr int kGlance = 32;
+
 // A pass of seeding over the rows of a block (see seeding.hpp).
 struct SeedPass {
     const Rows* rows = nullptr;
@@ -155,6 +158,10 @@ struct Kernels {
     // approach: the only candidate becomes a seed; (buckets,) += units by bucket; the largest left.
     void (*potentials)(const SeedPass&, int64_t begin, int64_t end, char* scratch, int64_t* out);
     double (*approach)(const SeedPass&, int64_t begin, int64_t end, char* scratch, int64_t* out);
+    // The first kGlance rows from `begin` on, in such steps, that are not whole before `end` or
+    // have one in a wanted bucket; or where the steps lead beyond the end.
+    int64_t (*seek_buckets)(const uint16_t* bucket, int64_t begin, int64_t end,
+                            const uint16_t* wanted, int count);
     // For at most kFewColumns: rows as framed float32 by columns, W at a time.
     void (*turn_columns)(const SeedPass&, int64_t begin, int64_t end, float* columns);
 

@@ -25,6 +25,7 @@ from coterie.kernels.steps import Survey
 PRECISION = 50  # bits of a distance in units, at most: more would not survive in float64
 TRIAL_PRECISION = 24  # bits when candidates are compared: float32 has no more
 ROOM = 61  # bits of a sum of units
+FROM_BUCKET = np.uint64(64 - seed_steps.BUCKET_BITS)  # left shift to the first hash of a bucket
 TOO_COARSE = 2.0**-32  # of the squared span of the data: below this float32 cannot tell
 
 Seeding = Callable[[Engine, Survey, int, Draws], Floats]
@@ -72,10 +73,10 @@ class Field:
 
     def first(self, word: int) -> Floats:
         """A point drawn by weight alone."""
-        buckets, targets = _locate(self._start.units, [word])
+        buckets, into = _locate(self._start.units, [word])
         held = self.engine.reduce(seed_steps.rows_of_buckets, buckets)
         self.shift = self._shift_for(self.span)
-        point: Floats = _walk(held, self._start.units, buckets, targets)[0]
+        point: Floats = _walk(held, buckets, into)[0]
         return point
 
     def _shift_for(self, largest: float) -> int:
@@ -106,33 +107,26 @@ class Field:
 
     def draw(self, words: list[int]) -> Floats:
         """One point per random word."""
-        buckets, targets = _locate(self.spread.units, words)
+        buckets, into = _locate(self.spread.units, words)
         held = self.engine.reduce(seed_steps.holdings, np.unique(buckets), self.shift)
-        return _walk(held, self.spread.units, buckets, targets)
+        return _walk(held, buckets, into)
 
 
-def _locate(units: Integers, words: list[int]) -> tuple[NDArray[np.int32], list[int]]:
-    """The bucket in which each walk ends, and how many units it passes altogether."""
+def _locate(units: Integers, words: list[int]) -> tuple[NDArray[np.int32], Integers]:
+    """The bucket in which each walk ends, and how many units it passes in there."""
     passed = np.cumsum(units)
     total = int(passed[-1])
-    targets = [(word * total) >> 64 for word in words]
-    buckets = np.searchsorted(passed, np.array(targets), side="right")
-    return buckets.astype(np.int32), targets
+    targets = np.array([(word * total) >> 64 for word in words])
+    buckets = np.searchsorted(passed, targets, side="right")
+    return buckets.astype(np.int32), targets - (passed[buckets] - units[buckets])
 
 
-def _walk(
-    held: Holdings, units: Integers, buckets: NDArray[np.int32], targets: list[int]
-) -> Floats:
+def _walk(held: Holdings, buckets: NDArray[np.int32], into: Integers) -> Floats:
     """Where each walk ends, among the values `held` in the buckets, which are sorted by hash."""
-    before = np.cumsum(units) - units
-    bucket_of = (held.hashes >> np.uint64(64 - seed_steps.BUCKET_BITS)).astype(np.int64)
-    chosen = []
-    for bucket, target in zip(buckets, targets, strict=True):
-        inside = np.flatnonzero(bucket_of == bucket)
-        passed = np.cumsum(held.units[inside])
-        place = int(np.searchsorted(passed, target - int(before[bucket]), side="right"))
-        chosen.append(held.values[inside[place]])
-    return np.array(chosen)
+    passed = np.cumsum(held.units)
+    first = np.searchsorted(held.hashes, buckets.astype(np.uint64) << FROM_BUCKET)
+    before = passed[first] - held.units[first]
+    return held.values[np.searchsorted(passed, before + into, side="right")]
 
 
 def kmeans_parallel(engine: Engine, survey: Survey, k: int, draws: Draws) -> Floats:

@@ -33,6 +33,11 @@ def check_rows(
 
     Values that are not finite are found later, by the pass that looks at every value anyway.
     """
+    if _is_table_of_floats(X):
+        # Nothing to convert, nothing to refuse: looking for what else X might be took a tenth of
+        # the time of a small fit.
+        checked = validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return np.require(checked, requirements=["C", "A"])
     _refuse_other_things(X)
     if masked_is_missing and np.ma.isMaskedArray(X):
         X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
@@ -51,6 +56,17 @@ def check_rows(
     if sparse.issparse(checked):
         return _tidy_sparse(checked)
     return np.require(checked, requirements=["C", "A"])
+
+
+def _is_table_of_floats(X: Any) -> bool:
+    """Whether X is an array, of no other kind, of float32 or float64 in the machine's order, with
+    at least one row and one column."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype in (np.float64, np.float32)
+        and X.ndim == 2
+        and min(X.shape) > 0
+    )
 
 
 def _refuse_other_things(X: Any) -> None:
@@ -208,18 +224,22 @@ def check_centres(
     centres: Any, n_clusters: int, n_features: int, name: str, count: str = "n_clusters"
 ) -> Floats:
     """Initial means from the user, as a float64 copy."""
-    checked: Floats = check_array(
-        centres,
-        dtype=np.float64,
-        order="C",
-        copy=True,
-        ensure_2d=False,
-        allow_nd=True,
-        ensure_min_samples=0,
-        ensure_min_features=0,
-        ensure_all_finite=False,
-        input_name=name,
-    )
+    checked: Floats
+    if _is_table_of_floats(centres):
+        checked = np.array(centres, dtype=np.float64, order="C")
+    else:
+        checked = check_array(
+            centres,
+            dtype=np.float64,
+            order="C",
+            copy=True,
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+            ensure_all_finite=False,
+            input_name=name,
+        )
     if checked.shape != (n_clusters, n_features):
         raise ValueError(
             f"{name} has shape {checked.shape}: expected ({count}, n_features) = "
