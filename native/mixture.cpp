@@ -13,6 +13,11 @@ namespace {
 // A factor times a mean far from the origin loses digits; then the mean is subtracted first.
 constexpr double kFarMean = 4096.0;
 
+// Directions between means are of use up to this many columns: beyond, a row is as far from its own
+// mean as means are from each other. And there should not be too many.
+constexpr int kDirectedColumns = 128;
+constexpr size_t kDirections = size_t{1} << 20;
+
 } // namespace
 
 Mixture::Mixture(Covariance kind, int k, int d, const double* offsets, const double* means,
@@ -78,6 +83,8 @@ Mixture::Mixture(Covariance kind, int k, int d, const double* offsets, const dou
         if (negligible)
             limits_.assign(negligible, negligible + k);
         prepare_screen();
+        if (d <= kDirectedColumns && k * directions_of(k, d) <= kDirections)
+            prepare_directions();
     }
 }
 
@@ -109,6 +116,60 @@ void Mixture::prepare_screen() {
     }
 }
 
+// With F the factor of component c, y = F'(z - m). Towards the mean of `own` lies v = F'(m_own - m)
+// / |F'(m_own - m)|, and v'y = (F v)'z - (F v)'m. Rounding changes that by less than 2^-40 |F| (|z|
+// + |m|).
+void Mixture::prepare_directions() {
+    const size_t size = packed_factor(d_), all = directions_of(k_, d_);
+    directions_.resize(k_ * all);
+    directions_.zero();
+    direction_base_.resize(k_);
+    direction_slope_.resize(k_);
+    std::vector<double> v(d_), along(d_);
+    for (int c = 0; c < k_; ++c) {
+        const double *factor = factors_.data() + c * size, *mean = means_.data() + size_t(c) * d_;
+        double length = 0.0, far = 0.0;
+        for (size_t i = 0; i < size; ++i)
+            length += factor[i] * factor[i];
+        for (int i = 0; i < d_; ++i)
+            far += mean[i] * mean[i];
+        direction_slope_[c] = 0x1p-40 * std::sqrt(length);
+        direction_base_[c] = direction_slope_[c] * std::sqrt(far);
+        for (int own = 0; own < k_; ++own) {
+            if (own == c)
+                continue;
+            const double *other = means_.data() + size_t(own) * d_, *u = factor;
+            double square = 0.0;
+            for (int j0 = 0; j0 < d_; j0 += kTile) {
+                const int wide = std::min(kTile, d_ - j0);
+                double sum[kTile] = {};
+                for (int i = 0; i < j0 + wide; ++i, u += wide)
+                    for (int j = 0; j < wide; ++j)
+                        sum[j] += u[j] * (other[i] - mean[i]);
+                for (int j = 0; j < wide; ++j)
+                    v[j0 + j] = sum[j], square += sum[j] * sum[j];
+            }
+            if (!(square > 0 && square < 1e300))
+                continue; // zeros bound nothing
+            std::fill(along.begin(), along.end(), 0.0);
+            u = factor;
+            for (int j0 = 0; j0 < d_; j0 += kTile) {
+                const int wide = std::min(kTile, d_ - j0);
+                for (int i = 0; i < j0 + wide; ++i, u += wide)
+                    for (int j = 0; j < wide; ++j)
+                        along[i] += u[j] * v[j0 + j];
+            }
+            double* out =
+                directions_.data() + own * all + size_t(c / kTile) * kTile * (d_ + 1) + c % kTile;
+            const double unit = 1 / std::sqrt(square);
+            for (int i = 0; i < d_; ++i) {
+                out[kTile * (i + 1)] = along[i] * unit;
+                out[0] += along[i] * unit * mean[i];
+            }
+        }
+    }
+}
+
 void Mixture::describe(MixtureTask& task) const {
     task.offsets = offsets_.data();
     task.means = means_.data();
@@ -122,6 +183,9 @@ void Mixture::describe(MixtureTask& task) const {
     task.screen_halves = screen_halves_.data();
     task.screen_base = screen_base_.data();
     task.screen_slope = screen_slope_.data();
+    task.directions = direction_base_.empty() ? nullptr : directions_.data();
+    task.direction_base = direction_base_.data();
+    task.direction_slope = direction_slope_.data();
     task.whitener = whitener_.data();
     task.centres = centres_.data();
 }

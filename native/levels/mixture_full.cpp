@@ -12,7 +12,7 @@ namespace coterie::COTERIE_LEVEL {
 namespace {
 
 constexpr int kPanel = 64;       // rows gathered for one component, and rows that meet one tile
-constexpr int kScreened = 24;    // columns from which it pays to leave densities out,
+constexpr int kScreened = 16;    // columns from which it pays to leave densities out,
 constexpr double kCrowded = 0.4; // where no more than this part of them matters
 
 struct Scratch {

@@ -69,6 +69,9 @@ Screen::Screen(const Leaf& leaf, double* memory) {
     enough = sums + kLeafRows;
     best = reinterpret_cast<int32_t*>(enough + kLeafRows);
     list = best + kLeafRows;
+    left = list + kLeafRows;
+    starts = left + leaf.k;
+    far = reinterpret_cast<uint8_t*>(starts + leaf.k + 1);
 }
 
 // The leaf in float32.
@@ -136,27 +139,33 @@ int Screen::survivors(const MixtureTask& task, const Leaf& leaf, int c) const {
     const int d = leaf.d, n = leaf.n, groups = (n + kGroup - 1) / kGroup;
     const float base = task.screen_base[c], slope = task.screen_slope[c];
     const double limit = task.limits[c] - 1; // one more for the rounding of the bound itself
-    for (int r = 0; r < n; ++r) {
-        const float room = slope * squares[r] + base;
-        const float needed = static_cast<float>((room - (tops[r] + limit)) * 1.002);
-        enough[r] = best[r] == c ? -INFINITY : needed < kHuge ? needed : NAN;
+    const uint8_t* skip = far + static_cast<size_t>(c) * kLeafRows;
+    std::fill(enough, enough + groups * kGroup, -INFINITY);
+    int still = 0;
+    for (int g = 0; g < groups; ++g) {
+        bool any = false;
+        for (int r = g * kGroup; r < std::min(n, (g + 1) * kGroup); ++r) {
+            if (skip[r])
+                continue;
+            any = true;
+            const float room = slope * squares[r] + base;
+            const float needed = static_cast<float>((room - (tops[r] + limit)) * 1.002);
+            enough[r] = needed < kHuge ? needed : NAN;
+        }
+        list[still] = g;
+        still += any;
     }
-    for (int r = n; r < groups * kGroup; ++r)
-        enough[r] = -INFINITY;
     std::memset(sums, 0, sizeof(float) * groups * kGroup);
-    int left = groups;
-    for (int g = 0; g < groups; ++g)
-        list[g] = g;
     const float* u = task.screen_factors + static_cast<size_t>(c) * packed_factor(d);
     const float* shift = task.screen_shifts + static_cast<size_t>(c) * d;
-    for (int j = 0; j < d && left; j += kTile) {
+    for (int j = 0; j < d && still; j += kTile) {
         const int wide = d - j < kTile ? d - j : kTile;
         constexpr decltype(&tiles32<1>) kTiles[] = {nullptr,    tiles32<1>, tiles32<2>, tiles32<3>,
                                                     tiles32<4>, tiles32<5>, tiles32<6>};
-        left = kTiles[wide](rows, d, list, left, u, j, shift + j, enough, sums);
+        still = kTiles[wide](rows, d, list, still, u, j, shift + j, enough, sums);
         u += static_cast<size_t>(j + wide) * wide;
     }
-    if (!left)
+    if (!still)
         return 0;
     int count = 0;
     for (int r = 0; r < n; ++r) {
@@ -166,14 +175,15 @@ int Screen::survivors(const MixtureTask& task, const Leaf& leaf, int c) const {
     return count;
 }
 
-// Log densities of the listed rows under component c.
-void Screen::compute(const MixtureTask& task, const Leaf& leaf, int c, int count) const {
+// Log densities of some rows under component c; the rows stay in `picked`.
+void Screen::compute(const MixtureTask& task, const Leaf& leaf, int c, const int32_t* places,
+                     int count) const {
     const int groups = (count + 7) / 8, stride = 8 * leaf.padded;
     for (int g = 0; g < groups; ++g) {
         const double* from[8];
         for (int q = 0; q < 8; ++q) // the last row again beyond the end
-            from[q] =
-                leaf.rows + static_cast<size_t>(list[std::min(8 * g + q, count - 1)]) * leaf.padded;
+            from[q] = leaf.rows +
+                      static_cast<size_t>(places[std::min(8 * g + q, count - 1)]) * leaf.padded;
         for (int i = 0; i < leaf.padded; i += 4)
             for (int half = 0; half < 2; ++half)
                 store_turned(load<D4>(from[4 * half] + i), load<D4>(from[4 * half + 1] + i),
@@ -182,34 +192,118 @@ void Screen::compute(const MixtureTask& task, const Leaf& leaf, int c, int count
     }
     coterie::COTERIE_LEVEL::log_densities(task, c, picked, stride, groups, moved, found, 8);
     for (int t = 0; t < count; ++t)
-        leaf.logs(list[t] / 8)[8 * c + list[t] % 8] = found[t];
+        leaf.logs(places[t] / 8)[8 * c + places[t] % 8] = found[t];
+}
+
+// far: of the rows in `picked`, whose own densities are `found`. |y|^2 is at least the square of y
+// along any direction; that towards the own mean is one number for a row, and most of |y|^2 if the
+// means are far apart.
+void Screen::project(const MixtureTask& task, const Leaf& leaf, int own, const int32_t* places,
+                     int count) const {
+    const int d = leaf.d, k = leaf.k, groups = (count + 7) / 8;
+    for (int t = 0; t < 8 * groups;
+         ++t) // where the rows less a mean were, which are not needed now
+        moved[t] = std::sqrt(squares[places[std::min(t, count - 1)]]);
+    const double* lengths = moved;
+    const double* direction = task.directions + static_cast<size_t>(own) * directions_of(k, d);
+    for (int j0 = 0; j0 < k; j0 += kTile, direction += kTile * (d + 1))
+        for (int g = 0; g < groups; ++g) {
+            const double *z = picked + g * 8 * leaf.padded, *a = direction;
+            VD y[kTile][kParts];
+#pragma GCC unroll 6
+            for (int j = 0; j < kTile; ++j)
+                for (int p = 0; p < kParts; ++p)
+                    y[j][p] = every(-a[j]);
+            a += kTile;
+            for (int i = 0; i < d; ++i, z += 8, a += kTile) {
+                VD x[kParts];
+                for (int p = 0; p < kParts; ++p)
+                    x[p] = load<VD>(z + p * kLanes);
+#pragma GCC unroll 6
+                for (int j = 0; j < kTile; ++j)
+                    for (int p = 0; p < kParts; ++p)
+                        y[j][p] = fma(every(a[j]), x[p], y[j][p]);
+            }
+            const int rows_here = std::min(8, count - 8 * g);
+            for (int j = 0; j < std::min(kTile, k - j0); ++j) {
+                const int c = j0 + j;
+                if (c == own)
+                    continue;
+                const VD above = every(task.offsets[c] - (task.limits[c] - 1));
+                const VD slope = every(task.direction_slope[c]),
+                         base = every(task.direction_base[c]);
+                uint32_t near = 0;
+                for (int p = 0; p < kParts; ++p) {
+                    const VD sure = max(y[j][p], -y[j][p]) -
+                                    fma(slope, load<VD>(lengths + 8 * g + p * kLanes), base);
+                    const VL away =
+                        (VL)(sure > VD{}) &
+                        (VL)(sure * sure >= above - load<VD>(found + 8 * g + p * kLanes));
+                    near |= (bits(away) ^ ((1u << kLanes) - 1)) << p * kLanes;
+                }
+                near &= (1u << rows_here) - 1;
+                left[c] += __builtin_popcount(near);
+                for (; near; near &= near - 1)
+                    far[static_cast<size_t>(c) * kLeafRows + places[8 * g + __builtin_ctz(near)]] =
+                        0;
+            }
+        }
 }
 
 int64_t Screen::log_densities(const MixtureTask& task, const Leaf& leaf, const Pause& pause) const {
     const int k = leaf.k, n = leaf.n;
     narrow(leaf);
     guess(task, leaf);
-    for (int r = 0; r < 8 * leaf.groups; ++r)
+    std::fill(leaf.degrees, leaf.degrees + static_cast<size_t>(8) * leaf.groups * k, -INFINITY);
+    for (int r = n; r < 8 * leaf.groups; ++r)
         for (int c = 0; c < k; ++c)
-            leaf.logs(r / 8)[8 * c + r % 8] = r < n ? -INFINITY : 0.0;
+            leaf.logs(r / 8)[8 * c + r % 8] = 0.0;
+    // Rows by their nearest mean, one component after the other.
+    std::fill(left, left + k, 0);
+    for (int r = 0; r < n; ++r)
+        ++left[best[r]];
+    for (int c = 0, begin = 0; c < k; ++c) {
+        const int count = left[c];
+        left[c] = begin;
+        begin += count;
+    }
+    for (int r = 0; r < n; ++r)
+        list[left[best[r]]++] = r;
+    for (int c = 0, begin = 0; c < k; ++c) { // `left` is where they end
+        starts[c] = begin;
+        begin = left[c];
+    }
+    starts[k] = n;
+    std::fill(left, left + k, 0);
+    std::memset(far, 1, static_cast<size_t>(k) * kLeafRows);
     for (int c = 0; c < k; ++c) {
-        int count = 0;
-        for (int r = 0; r < n; ++r) {
-            list[count] = r;
-            count += best[r] == c;
-        }
+        const int count = starts[c + 1] - starts[c];
+        const int32_t* places = list + starts[c];
         pause();
-        if (count)
-            compute(task, leaf, c, count);
+        if (!count)
+            continue;
+        compute(task, leaf, c, places, count);
         for (int t = 0; t < count; ++t)
-            tops[list[t]] = found[t];
+            tops[places[t]] = found[t];
+        if (task.directions) {
+            project(task, leaf, c, places, count);
+            continue;
+        }
+        for (int other = 0; other < k; ++other)
+            if (other != c) {
+                left[other] += count;
+                for (int t = 0; t < count; ++t)
+                    far[static_cast<size_t>(other) * kLeafRows + places[t]] = 0;
+            }
     }
     int64_t computed = n;
     for (int c = 0; c < k; ++c) {
         pause();
+        if (!left[c])
+            continue;
         const int count = survivors(task, leaf, c);
         if (count)
-            compute(task, leaf, c, count);
+            compute(task, leaf, c, list, count);
         computed += count;
     }
     return computed;

@@ -9,20 +9,24 @@ namespace coterie::COTERIE_LEVEL {
 
 // Scratch of one thread, laid out after `memory`.
 struct Screen {
-    float* rows;    // (groups, d, 2 W) the leaf in float32
-    float* squares; // (256,) of the row's length
-    float* sums;    // (256,) squares of whitened columns, under one component
-    float* enough;  // (256,) of them to know that its density is negligible
-    int32_t* best;  // (256,) the component whose mean is nearest
-    double* tops;   // (256,) its log density
-    int32_t* list;  // (256,) rows to be computed
-    double* picked; // (256, padded) the same, eight by eight
-    double* moved;  // (256, padded) less a mean
-    double* found;  // (256,) their log densities
+    float* rows;     // (groups, d, 2 W) the leaf in float32
+    float* squares;  // (256,) of the row's length
+    float* sums;     // (256,) squares of whitened columns, under one component
+    float* enough;   // (256,) of them to know that its density is negligible
+    int32_t* best;   // (256,) the component whose mean is nearest
+    double* tops;    // (256,) its log density
+    int32_t* list;   // (256,) rows to be computed
+    uint8_t* far;    // (k, 256) is the density known to be negligible?
+    int32_t* left;   // (k,) for how many rows it is not
+    int32_t* starts; // (k + 1,) where the rows of each nearest mean begin in a list
+    double* picked;  // (256, padded) the same, eight by eight
+    double* moved;   // (256, padded) less a mean
+    double* found;   // (256,) their log densities
 
     static size_t doubles(const MixtureTask& task) {
         const size_t padded = (task.shape.d + 3) / 4 * 4;
-        return kLeafRows * (padded / 2 + 2 * padded + 6);
+        return kLeafRows * (padded / 2 + 2 * padded + 6 + (task.shape.k + 7) / 8) + task.shape.k +
+               1;
     }
     Screen(const Leaf& leaf, double* memory);
 
@@ -32,8 +36,11 @@ struct Screen {
 private:
     void narrow(const Leaf& leaf) const;
     void guess(const MixtureTask& task, const Leaf& leaf) const;
+    void project(const MixtureTask& task, const Leaf& leaf, int own, const int32_t* places,
+                 int count) const;
     int survivors(const MixtureTask& task, const Leaf& leaf, int c) const;
-    void compute(const MixtureTask& task, const Leaf& leaf, int c, int count) const;
+    void compute(const MixtureTask& task, const Leaf& leaf, int c, const int32_t* places,
+                 int count) const;
 };
 
 } // namespace coterie::COTERIE_LEVEL

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from sklearn.mixture import GaussianMixture
 
-from coterie.algorithms.covariance import FAMILIES, Floor, NotPositiveDefinite, fixed
+from coterie.algorithms.covariance import FAMILIES, NotPositiveDefinite, fixed
+from coterie.algorithms.floor import Floor
 from coterie.kernels.mixture_steps import Frame, Moments
 
 NAMES = ["full", "tied", "diag", "spherical"]

@@ -206,6 +206,22 @@ def test_flat_components_end_with_a_message() -> None:
         GaussianMixture(2, reg_covar=0.0, random_state=0).fit(X)
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_component_without_points_is_named(family: str) -> None:
+    """It begins far from all rows. The fit goes on without it, and says what could be done."""
+    X = groups()
+    start = start_from(X, family)
+    start["means_init"][1] = 1e4
+    model = GaussianMixture(3, covariance_type=family, **start)
+    with pytest.warns(ConvergenceWarning, match=r"component 1 has lost.*use fewer components"):
+        model.fit(X)
+    assert model.weights_[1] == 0
+    assert np.isfinite(model.means_).all()
+    assert np.isfinite(model.lower_bound_)
+    assert not np.any(model.predict(X) == 1)
+    assert_monotone(model)
+
+
 def test_trace() -> None:
     X = groups()
     model = GaussianMixture(3, trace=True, random_state=0).fit(X)

@@ -54,6 +54,12 @@ inline size_t packed_factor(int d) {
     return size;
 }
 
+// Numbers in the directions from one mean to those of all k components: kTile of them together,
+// what is subtracted, and then column by column.
+inline size_t directions_of(int k, int d) {
+    return static_cast<size_t>(k + kTile - 1) / kTile * kTile * (d + 1);
+}
+
 // What a kernel needs to know; it only points.
 struct MixtureTask {
     const Rows* rows = nullptr;
@@ -74,9 +80,13 @@ struct MixtureTask {
     const float* screen_halves = nullptr;  // (k,) half the square of a mean's length
     const float* screen_base = nullptr;    // (k,) offset, and rounding that all rows have
     const float* screen_slope = nullptr;   // (k,) rounding by the square of a row's length
-    std::atomic<bool>* crowded = nullptr;  // were bounds of little use in this sweep?
-    const double* whitener = nullptr;      // tied: (d, d) upper, by column
-    const double* centres = nullptr;       // (k, d) of the moments
+    // full: of y under one component, towards the mean of another; or null, see mixture_screen.cpp
+    const double* directions = nullptr;      // (k, directions_of(k, d))
+    const double* direction_base = nullptr;  // (k,) rounding that all rows have
+    const double* direction_slope = nullptr; // (k,) rounding by a row's length
+    std::atomic<bool>* crowded = nullptr;    // were bounds of little use in this sweep?
+    const double* whitener = nullptr;        // tied: (d, d) upper, by column
+    const double* centres = nullptr;         // (k, d) of the moments
 
     // Degrees of belonging that are given instead of computed; at most one of the two.
     const double* given_degrees = nullptr; // (n, k)
@@ -112,11 +122,14 @@ private:
     Covariance kind_;
     int k_, d_;
     void prepare_screen();
+    void prepare_directions();
 
     std::vector<double> offsets_, means_, shifts_, centres_, limits_;
     Buffer<double> factors_, whitener_;
     std::vector<uint8_t> direct_;
     Buffer<float> screen_factors_;
+    Buffer<double> directions_;
+    std::vector<double> direction_base_, direction_slope_;
     std::vector<float> screen_shifts_, screen_means_, screen_halves_, screen_base_, screen_slope_;
 };
 

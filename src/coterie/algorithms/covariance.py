@@ -6,24 +6,17 @@ centred and near one in size; `to_frame` and `from_frame` translate.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
+from coterie.algorithms.floor import NO_ROOTS, Floor, Roots, floored, inverse_root, root_of
 from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Densities, Frame, Kind, Moments
 
 LOG_2_PI = float(np.log(2 * np.pi))
-RELATIVE_FLOOR = 1e-12  # of a column's variance: a millionth of its standard deviation
-NEAR = 1e3  # floors: a matrix with so small a spread is known by its eigenvectors, not its entries
-
-Roots = Mapping[int, Floats]  # component -> U with U U' = C^-1, where C alone tells too little
-NO_ROOTS: Roots = MappingProxyType({})
 
 
 class NotPositiveDefinite(ValueError):
@@ -37,20 +30,6 @@ class NotPositiveDefinite(ValueError):
             "points lie (nearly) in a plane, or are too few. Use fewer components, a larger "
             "reg_covar, or covariance_type='diag' or 'spherical'."
         )
-
-
-@dataclass(frozen=True)
-class Floor:
-    """The least spread a covariance keeps, by column, in the frame's units.
-
-    `added` is scikit-learn's reg_covar: the values are added to the variances. Otherwise spread
-    below the floor is raised to it, which is the likeliest covariance among those that are nowhere
-    below: so the soft clustering error still never increases. A matrix with so small a spread holds
-    it to four digits only; EM therefore goes on with the root that the raised spread has, `Roots`.
-    """
-
-    values: Floats  # (d,)
-    added: bool
 
 
 class Family:
@@ -133,7 +112,7 @@ class Family:
         k, d = means.shape
         parts = []
         for mean, C, count in zip(means, self.matrices(covariances, k, d), counts, strict=True):
-            parts.append(mean + random.standard_normal((count, d)) @ _root(C).T)
+            parts.append(mean + random.standard_normal((count, d)) @ root_of(C).T)
         return np.concatenate(parts)
 
 
@@ -161,19 +140,19 @@ class Full(Family):
                 C[c] -= cross + cross.T
                 C[c] += np.outer(delta, delta)
             if np.isfinite(C[c]).all():
-                C[c], root = _floored(C[c], floor)
+                C[c], root = floored(C[c], floor)
                 if root is not None:
                     roots[c] = root
         return C, roots
 
     def roots(self, covariances: Floats, floor: Floor) -> Roots:
-        found = {c: _floored(C, floor)[1] for c, C in enumerate(covariances)}
+        found = {c: floored(C, floor)[1] for c, C in enumerate(covariances)}
         return {c: root for c, root in found.items() if root is not None}
 
     def factors(self, covariances: Floats, roots: Roots = NO_ROOTS) -> Floats:
         out = np.empty_like(covariances)
         for c, C in enumerate(covariances):
-            U = roots[c] if c in roots else _inverse_root(C)
+            U = roots[c] if c in roots else inverse_root(C)
             if U is None:
                 raise NotPositiveDefinite(c)
             out[c] = U
@@ -234,7 +213,7 @@ class Tied(Full):
         return _shared(covariances, floor)[1]
 
     def factors(self, covariances: Floats, roots: Roots = NO_ROOTS) -> Floats:
-        U = roots[0] if roots else _inverse_root(covariances)
+        U = roots[0] if roots else inverse_root(covariances)
         if U is None:
             raise NotPositiveDefinite(None)
         return U
@@ -354,49 +333,5 @@ def fixed(shape_of: str) -> Family:
 
 
 def _shared(C: Floats, floor: Floor) -> tuple[Floats, Roots]:
-    C, root = _floored(C, floor)
+    C, root = floored(C, floor)
     return C, NO_ROOTS if root is None else {0: root}
-
-
-def _floored(C: Floats, floor: Floor) -> tuple[Floats, Floats | None]:
-    """A symmetric matrix with the floor added, or raised to the floor where it is below; near the
-    floor also upper U with U U' = C^-1."""
-    d = len(C)
-    if floor.added:
-        C = C.copy()
-        C.flat[:: d + 1] += floor.values
-        return C, None
-    root = np.sqrt(floor.values)
-    relative = C / root[:, None] / root
-    test = relative.copy()
-    test.flat[:: d + 1] -= NEAR
-    if lapack.dpotrf(test, lower=1, overwrite_a=1)[1] == 0:
-        return C, None  # nowhere near
-    values, vectors = np.linalg.eigh(relative)
-    if values[0] < 1.0:
-        values = np.maximum(values, 1.0)
-        raised = (vectors * values) @ vectors.T
-        C = (raised + raised.T) / 2 * root[:, None] * root
-    # B B' = C^-1 with B = vectors / sqrt(values); B = U Q with Q orthogonal, by QR from the end.
-    B = vectors / np.sqrt(values) / root[:, None]
-    R: Floats = np.asarray(np.linalg.qr(B.T[:, ::-1], mode="r"))
-    U = R[::-1, ::-1].T
-    U = np.ascontiguousarray(U * np.sign(np.diagonal(U)))
-    return C, U
-
-
-def _inverse_root(C: Floats) -> Floats | None:
-    """Upper U with U U' = C^-1; None if C is not positive definite."""
-    if not np.isfinite(C).all():
-        return None
-    L, failed = lapack.dpotrf(C.T, lower=1, clean=1)  # symmetric; and in LAPACK's order
-    if failed:
-        return None
-    inverse, failed = lapack.dtrtri(L, lower=1, overwrite_c=1)
-    return None if failed else np.ascontiguousarray(inverse.T)
-
-
-def _root(C: Floats) -> Floats:
-    """R with R R' = C, also for flat C."""
-    values, vectors = np.linalg.eigh(C)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))

@@ -10,7 +10,8 @@ from typing import Protocol
 
 import numpy as np
 
-from coterie.algorithms.covariance import NO_ROOTS, Family, Floor, NotPositiveDefinite, Tied
+from coterie.algorithms.covariance import Family, NotPositiveDefinite, Tied
+from coterie.algorithms.floor import NO_ROOTS, Floor
 from coterie.algorithms.mixture import Mixture, MixtureIteration, MixtureRun, MixtureSurvey
 from coterie.engines.protocol import Engine
 from coterie.kernels import mixture_steps

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.algorithms.covariance import RELATIVE_FLOOR, Family, Floor, Tied
+from coterie.algorithms.covariance import Family, Tied
+from coterie.algorithms.floor import RELATIVE_FLOOR, Floor
 from coterie.engines.protocol import Engine
 from coterie.kernels import mixture_steps, steps
 from coterie.kernels.exact import Floats
