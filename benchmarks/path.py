@@ -22,7 +22,7 @@ SIZES = (10_000, 100_000, 1_000_000)
 TREE, LABELS, ONE, HDBSCAN = "fit", "labels(eps)", "one DBSCAN", "fast_hdbscan tree"
 LARGEST = {  # rows, by number of columns: beyond that it takes minutes
     TREE: {2: 1_000_000, 4: 1_000_000, 8: 1_000_000, 16: 100_000},
-    HDBSCAN: {2: 1_000_000, 4: 1_000_000, 8: 100_000, 16: 10_000},
+    HDBSCAN: {2: 1_000_000, 4: 100_000, 8: 100_000, 16: 10_000},
     SKLEARN: {2: 100_000, 4: 100_000, 8: 100_000, 16: 10_000},
 }
 PACKAGES = ("coterie", "numpy", "scipy", "scikit-learn", "fast_hdbscan", "threadpoolctl")

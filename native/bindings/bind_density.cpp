@@ -32,8 +32,8 @@ struct DensityWork {
 };
 
 template <class T>
-nb::tuple core_rows(const Block& block, const Input<uint8_t, 1>& core,
-                    const Input<int64_t, 1>& labels) {
+std::tuple<Output<uint8_t>, Output<int64_t>, nb::object>
+core_rows(const Block& block, const Input<uint8_t, 1>& core, const Input<int64_t, 1>& labels) {
     const coterie::Rows& rows = block.rows;
     coterie::Team& team = block.team();
     uint8_t* kind;
@@ -52,7 +52,7 @@ nb::tuple core_rows(const Block& block, const Input<uint8_t, 1>& core,
         nb::gil_scoped_release release;
         found->copy(team, index, value);
     }
-    return nb::make_tuple(kinds, indices, values);
+    return {kinds, indices, nb::cast(values)};
 }
 
 } // namespace

@@ -4,8 +4,9 @@
 namespace coterie::COTERIE_LEVEL {
 namespace {
 
-constexpr int kStack = 128;   // deeper than any tree of 2^31 points
-constexpr int kPatience = 64; // leaves compared between looks for signals
+constexpr int kStack = 128;      // deeper than any tree of 2^31 points
+constexpr int kWidestBox = 4096; // numbers of a box that is made to shrink
+constexpr int kPatience = 64;    // leaves compared between looks for signals
 
 template <class T> COTERIE_INLINE const T* box_of(const TreeView<T>& tree, int32_t node) {
     return tree.boxes + static_cast<int64_t>(node) * 2 * tree.stride;
@@ -63,6 +64,24 @@ COTERIE_INLINE int32_t sibling(const TreeNode* nodes, int32_t node) {
     return left == node ? left + 1 : left;
 }
 
+// The box around some points of a leaf, at least one.
+template <class T, int D>
+COTERIE_INLINE void enclose(const TreeView<T>& tree, int32_t leaf, uint32_t points, T* box) {
+    const int d = D ? D : tree.width;
+    const T* x = tree.points + static_cast<int64_t>(leaf) * d * kLeaf;
+    T* high = box + stride_of<D>(tree.stride);
+    for (int l = 0; l < d; ++l, x += kLeaf) {
+        T a = x[lowest(points)], b = a;
+        for (uint32_t set = points & (points - 1); set; set &= set - 1) {
+            const T v = x[lowest(set)];
+            a = v < a ? v : a;
+            b = v > b ? v : b;
+        }
+        box[l] = a;
+        high[l] = b;
+    }
+}
+
 template <class T, Norm N, int D>
 void count(const TreeTask<T>& task, int thread, int32_t leaf, LeafCount& out) {
     const TreeView<T>& tree = task.tree;
@@ -85,7 +104,16 @@ void count(const TreeTask<T>& task, int thread, int32_t leaf, LeafCount& out) {
         out.found[k] = 0;
     uint32_t asking = filled;
     int visits = 0;
+    // The box of the leaf, and later that of the points which still ask: it reaches fewer leaves.
+    T shrunk[D ? 2 * box_stride(D) : kWidestBox];
+    const int numbers = 2 * stride_of<D>(tree.stride);
+    const bool shrinks = D || numbers <= kWidestBox;
     const T* box = box_of(tree, own);
+    if (shrinks) {
+        std::memcpy(shrunk, box, sizeof(T) * numbers);
+        box = shrunk;
+    }
+    int boxed = size_of(filled);
     const LeafPair<T, N, D> pair{task, tree, task.space, leaf};
     auto at_leaf = [&](int32_t node) {
         if (++visits % kPatience == 0)
@@ -114,6 +142,10 @@ void count(const TreeTask<T>& task, int thread, int32_t leaf, LeafCount& out) {
             }
             return false;
         });
+        if (shrinks && asking && 2 * size_of(asking) <= boxed) {
+            boxed = size_of(asking);
+            enclose<T, D>(tree, leaf, asking, shrunk);
+        }
         return asking == 0;
     };
     // All points of a node that lies within reach as a whole are counted at once. None does if

@@ -167,7 +167,7 @@ class Density:
     def label(self) -> tuple[NDArray[numpy.int64], int]:
         """(labels, number of clusters)."""
 
-def core_rows(block: Block, core: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+def core_rows(block: Block, core: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], object]:
     """
     (0 noise, 1 border, 2 core for each row; indices of the core rows; a copy of them).
     """

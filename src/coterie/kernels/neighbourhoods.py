@@ -83,7 +83,7 @@ def core_rows(
     team.
     """
     kind, indices, copied = _native.core_rows(block.rows, core.view(np.uint8), labels)
-    return kind, indices, copied
+    return kind, indices, np.asarray(copied)
 
 
 def reach(
