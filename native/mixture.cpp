@@ -16,7 +16,7 @@ constexpr double kFarMean = 4096.0;
 // Directions between means are of use up to this many columns: beyond, a row is as far from its own
 // mean as means are from each other. And there should not be too many.
 constexpr int kDirectedColumns = 128;
-constexpr size_t kDirections = size_t{1} << 20;
+constexpr size_t kSeparations = size_t{1} << 20;
 
 } // namespace
 
@@ -83,7 +83,7 @@ Mixture::Mixture(Covariance kind, int k, int d, const double* offsets, const dou
         if (negligible)
             limits_.assign(negligible, negligible + k);
         prepare_screen();
-        if (d <= kDirectedColumns && k * directions_of(k, d) <= kDirections)
+        if (d <= kDirectedColumns && k * directions_of(k, d) <= kSeparations)
             prepare_directions();
     }
 }
