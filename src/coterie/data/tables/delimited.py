@@ -28,6 +28,7 @@ from coterie.data.tables.faults import (
 from coterie.data.tables.filling import Part, as_numpy, write_parts
 from coterie.data.tables.guessing import MISSING, Reading, guess
 from coterie.data.tables.opened import TRUTH, Loaded
+from coterie.data.tables.stopping import read_until_stopped
 
 SAMPLE = 1 << 16  # bytes looked at to find out how to read the rest
 CHUNK = 1 << 20
@@ -134,9 +135,8 @@ class Delimited:
         csv = required("pyarrow.csv", "reading tables", "tables")
         wanted = [*chosen, *([] if ids is None or ids in chosen else [ids])]
         truth = {str(i): pa.bool_() for i in chosen if self.types[i] == TRUTH}
-        source = str(self.path) if self._text is None else pa.BufferReader(self._text)
-        return csv.read_csv(
-            source,
+        read = partial(
+            csv.read_csv,
             read_options=csv.ReadOptions(
                 column_names=[str(i) for i in range(len(self.names))],
                 skip_rows_after_names=int(self.reading.header),
@@ -152,6 +152,8 @@ class Delimited:
                 null_values=sorted(MISSING),
             ),
         )
+        with self._open() as file:
+            return read_until_stopped(read, file)
 
     def _look_through(self) -> tuple[int, bool, int]:
         """Return size, whether cells are quoted, and the number of lines; refuse NUL.

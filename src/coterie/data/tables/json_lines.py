@@ -13,6 +13,7 @@ import numpy as np
 from coterie.data.errors import DataError, required
 from coterie.data.limits import readable
 from coterie.data.tables.arrow import ArrowTable, Piece, in_order
+from coterie.data.tables.stopping import read_until_stopped
 
 BLOCK = 1 << 20  # bytes; no line may be longer
 NEWLINE = b"\n"
@@ -32,7 +33,9 @@ class JsonLines(ArrowTable):
         self.limits.check(self.stored, self.stored, "a text")
         _check_lines(self.path)
         try:
-            return json.read_json(self.path, json.ReadOptions(block_size=2 * BLOCK))
+            read = partial(json.read_json, read_options=json.ReadOptions(block_size=2 * BLOCK))
+            with self.path.open("rb") as file:
+                return read_until_stopped(read, file)
         except ValueError as error:  # pyarrow's
             found = re.search(
                 r"Column\(/(.*)\) changed from (\w+) to (\w+) in row (\d+)", str(error)
