@@ -101,6 +101,8 @@ def test_few_and_equal_rows() -> None:
 def test_the_edge_is_named() -> None:
     X, _ = blobs(300, 6, spread=0.3, seed=3)
     assert "4 is the largest number tried: try more." in choose_k(X, (2, 4)).reason
+    points = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 10, axis=0)
+    assert "try more" not in choose_k(points).reason  # there are no more than three points
 
 
 @pytest.mark.parametrize(

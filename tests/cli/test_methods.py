@@ -45,6 +45,8 @@ def test_every_format_holds_the_same_labels(run: Run, flowers: Path, form: str) 
     assert labels_of(stored, form) == plain
     piped = run("kmeans", flowers, "-k", 2, "-q", "--format", form).bytes
     assert labels_of(piped, form) == plain
+    again = run("kmeans", f"labels.{form}", "-k", 2, "-q")  # what is written can be read
+    assert len(again.rows) == len(plain), again.err
 
 
 def labels_of(stored: bytes, form: str) -> list[int]:

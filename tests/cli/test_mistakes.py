@@ -20,6 +20,7 @@ METHODS = ("kmeans", "mixture", "dbscan", "cluster", "choose", "compare", "info"
         (["kmeans"], "Missing argument 'INPUT'"),
         (["kmenas", "moons"], "expected a command, got 'kmenas'; did you mean 'kmeans'?"),
         (["Plots", "moons"], "did you mean 'plot'?"),
+        (["help"], "did you mean '--help'?"),
         (["xyz"], "there are cluster, kmeans, mixture"),
         (["kmeans", "moons", "--scalling", "none"], "--scaling"),
         (["kmeans", "moons", "--cluster-count", "3"], "No such option"),
@@ -38,11 +39,18 @@ METHODS = ("kmeans", "mixture", "dbscan", "cluster", "choose", "compare", "info"
         (["kmeans", "moons", "--patch", "8"], "--patch is for pictures and videos, and moons is"),
         (["kmeans", "moons", "--columns", "a,,b"], "expected names or positions as a,b,c"),
         (["kmeans", "paper-round:5"], "has its own number of rows"),
+        (["choose", "moons", "-k", "8-2"], "expected numbers of clusters as 8, 2-8 or 2,4,8"),
+        (["choose", "moons", "-k", "0-3"], "got '0-3'"),
         (["choose", "moons", "-k", "2..8"], "expected numbers of clusters as 8, 2-8 or 2,4,8"),
         (["choose", "moons", "--criterion", "bic"], "expected --criterion out of auto, silhouette"),
         (["choose", "moons", "--method", "dbscan", "-k", "3"], "are for k-means and mixtures"),
         (["choose", "moons", "--metric", "cosine"], "--metric is for --method dbscan"),
         (["predict", "none.coterie", "moons"], "found no file 'none.coterie'"),
+        (["plot", "moons", "-o", "x.png", "--axes", "x,z"], "one or two of x, y, by name or by"),
+        (["plot", "moons", "-o", "x.png", "--axes", "0,9"], "got 0,9"),
+        (["kmeans", "lake", "--position", "0.5"], "--position is for pixels; add --pixels"),
+        (["kmeans", "lake", "--pixels", "--patch", "4"], "expected --patch or --pixels, got both"),
+        (["kmeans", "moons", "--stop-words", "latin"], "'latin' is not"),
         (["plot", "moons"], "Missing option '-o' / '--output'"),
         (["plot", "moons", "moons", "-o", "x.png"], "expected a saved model before DATA"),
         (["figures", "--output", "no/where"], "expected an existing folder around"),
@@ -86,7 +94,7 @@ def bad_files(folder: Path) -> dict[str, tuple[Path, str]]:
         "words": (write(folder / "words.csv", "a,b\nx,y\nz,w\n"), "at least one column of numbers"),
         "two readings": (write(folder / "two.csv", "a;b\n1.234;1,5\n2.345;2,5\n"), "got 2:"),
         "infinite": (write(folder / "inf.csv", "a,b\n1,2\ninf,3\n"), "column 'a', got 'inf'"),
-        "only a header": (write(folder / "header.csv", "a,b\n"), "at least one column"),
+        "only a header": (write(folder / "header.csv", "a,b\n"), "rows of numbers below"),
         "truncated table": (write(folder / "t.parquet", good.read_bytes()[:700]), "t.parquet"),
         "truncated array": (write(folder / "t.npy", array.read_bytes()[:200]), "t.npy"),
         "lying array": (write(folder / "lying.npy", lying), "lying.npy"),
@@ -146,3 +154,59 @@ def test_messages_speak_of_options(run: Run, tmp_path: Path) -> None:
     assert "missing=" not in said
     files.written(tmp_path / "two.csv", "a;b\n1.234;1,5\n2.345;2,5\n")
     assert "--separator ';'" in run("kmeans", "two.csv").err
+    files.written(tmp_path / "bare.csv", "p,1\nq,2\nr,3\n")
+    assert "pass --header if it has names, --no-header if it is data" in run("info", "bare.csv").err
+    kept = run("kmeans", "gaps.csv", "-k", 1, "--missing", "keep").err
+    assert "with --missing drop, or fill the gaps with --missing median" in kept
+    files.written(tmp_path / "few.csv", "a,b\n1,2\n3,4\n5,6\n")
+    assert "one row per cluster, got 3 for 8. Use -k 3" in run("kmeans", "few.csv", "-k", 8).err
+    assert "from 1 to 3, the number of rows" in run("choose", "few.csv", "-k", 8).err
+
+
+def test_options_of_csv_and_npz_files_are_for_no_other_tables(run: Run, flowers: Path) -> None:
+    np.save("rows.npy", np.eye(3))
+    for option, path, says in (
+        ("--separator=;", "rows.npy", "--separator is for CSV files, and rows.npy is none"),
+        ("--array=x", flowers, "--array is for NPZ files"),
+    ):
+        result = run("kmeans", path, "-k", 2, option)
+        assert result.code == 2
+        assert says in result.told
+
+
+def test_a_mixture_of_texts_says_how_to_reduce_them(run: Run, texts: Path) -> None:
+    for command in (["mixture", texts], ["choose", texts, "--method", "mixture"]):
+        result = run(*command)
+        assert result.code == 2
+        assert "a mixture needs few columns" in result.told
+        assert "--components 8" in result.told
+    assert run("mixture", texts, "-k", 2, "--components", 3).code == 0
+
+
+def test_a_model_refuses_data_of_another_kind(
+    run: Run, flowers: Path, flag: Path, texts: Path, film: Path
+) -> None:
+    run("kmeans", flowers, "-k", 2, "--save", "table.coterie")
+    run("kmeans", flag, "-k", 2, "--save", "picture.coterie")
+    run("kmeans", film, "-k", 2, "--every", 1, "--save", "film.coterie")
+    run("kmeans", texts, "-k", 2, "--save", "texts.coterie")
+    for model, data, says in (
+        ("table", flag, "expected a table, as the model was fitted to, and"),
+        ("picture", flowers, "expected a picture or video, as the model"),
+        ("texts", flag, "expected a text, as the model was fitted to"),
+    ):
+        result = run("predict", f"{model}.coterie", data)
+        assert result.code == 2
+        assert says in result.told
+    assert run("predict", "film.coterie", flag).code == 0  # a picture is a frame
+    files.written(Path("new.txt"), "cats purr\nzebras gallop\n")
+    unknown = run("predict", "texts.coterie", "new.txt")
+    assert unknown.code == 1
+    assert "1 of 2 without any, the first 2; leave them out" in unknown.told
+
+
+def test_distances_on_a_globe_need_two_columns(run: Run, tmp_path: Path) -> None:
+    files.written(tmp_path / "three.csv", "a,b,c\n" + "1,2,3\n" * 9)
+    result = run("dbscan", "three.csv", "--metric", "haversine")
+    assert result.code == 1
+    assert "--metric haversine expects two, latitude and longitude" in result.told

@@ -139,13 +139,21 @@ FILES: dict[str, dict[str, tuple[Case, ...]]] = {
         ),
     },
     "JSON lines": {
-        "cut off": (Case("cut.jsonl", lambda: JSON + b'{"a"', "complete json file"),),
+        "cut off": (
+            Case("cut.jsonl", lambda: JSON + b'{"a"', "complete json file"),
+            Case("cut.json", lambda: b'[{"a": 1}, {"a"', "object 2 cannot be read"),
+            Case("end.json", lambda: b'[{"a": 1}', "after object 1, got 'the end of the file'"),
+        ),
         "lying": (
             Case("table.json", lambda: CSV, "does not begin with {"),
-            Case("array.json", lambda: b'[{"a": 1}, {"a": 2}]', "got an array"),
+            Case("mixed.json", lambda: b'[{"a": 1}, 2]', "as row 2, got '2]'"),
+            Case("more.json", lambda: b'[{"a": 1}] [', "nothing after the array, got '['"),
+            Case("latin.json", lambda: b'[{"a": "\xe4"}]', "got the byte 0xe4 at 8"),
+            Case("array.json", lambda: b"[[1, 2], [3, 4]]", "got an array of something else"),
             Case("types.json", lambda: JSON + b'{"a": "b"}\n', "a string in object 101"),
         ),
         "bomb": (
+            Case("deep.json", lambda: b'[{"a": ' + b"[" * 10**5 + b"]" * 10**5, "object 1 cannot"),
             Case("deep.jsonl", lambda: b'{"a": ' + b"[" * 10**5 + b"]" * 10**5 + b"}", "64 lists"),
             Case("open.jsonl", lambda: JSON + b'{"a": ' * 10**5, "line 101"),
             Case("long.jsonl", lambda: JSON + b'{"a": ' * 10**6, "longer one in line 101"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,32 @@ def test_unknown_binary_files(tmp_path: Path) -> None:
         read(written(tmp_path / "m.coterie", b"COTERIE\x01\0\0"))
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("start", "says"),
+    [
+        (b"%PDF-1.7\n", r"got a PDF document; save its table as CSV"),
+        (b"PK\x03\x04" + b"\0" * 26 + b"[Content_Types].xml", r"Excel .*; save the sheet as CSV"),
+        (b"\x80\x04\x95", r"got a pickle, which could run code; write Parquet"),
+        (b"ID3\x04\0", r"got an MP3; convert it"),
+        (b"SQLite format 3\0", r"got an SQLite database"),
+    ],
+)
+def test_what_people_have_and_is_not_read(tmp_path: Path, start: bytes, says: str) -> None:
+    path = written(tmp_path / "thing", start + b"\0" * 300)
+    for kind in (None, "table"):
+        with pytest.raises(DataError, match=rf"thing: expected a table, picture.*{says}"):
+            read(path, kind)
+
+
+def test_empty_files_and_other_archives(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"a\.png: expected a PNG picture, got an empty file"):
+        read(written(tmp_path / "a.png", b""))
+    with zipfile.ZipFile(tmp_path / "rows.zip", "w") as archive:
+        archive.writestr("rows.csv", "1,2\n")
+    with pytest.raises(DataError, match=r"got a ZIP file with rows\.csv; unpack it"):
+        read(tmp_path / "rows.zip")
 
 
 def test_names_that_promise_what_the_file_is_not(tmp_path: Path) -> None:

@@ -85,7 +85,9 @@ def finder_for(
             f"expected sample_size of 1 or more, or None for all rows, got {sample_size}; "
             "the default is right for most data"
         )
-    name = Metric.of(metric, None, None).name
+    asked = Metric.of(metric, None, None)
+    asked.check(X)
+    name = asked.name
     n, d = X.shape
     possible = (
         isinstance(name, str)

@@ -101,7 +101,8 @@ def pick_with_reason(
     if decides == "silhouette" and sample is not None:
         sentences.append(f"Silhouettes are those of a random sample of {sample:,} rows.")
     edge = rows[-1].k
-    if pick == edge and len(rows) > 1 and decides not in ("stability", "knee"):
+    more = _row(rows, pick).error != 0  # at 0 every cluster is one point, and more would be empty
+    if pick == edge and len(rows) > 1 and more and decides not in ("stability", "knee"):
         sentences.append(f"{edge} is the largest number tried: try more.")
     return pick, decides, " ".join(sentences)
 

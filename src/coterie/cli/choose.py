@@ -19,12 +19,12 @@ class Range(Value):
         if not isinstance(value, str):
             return value
         low, dash, high = value.partition("-")
-        try:
-            if dash:
-                return int(low), int(high)
-            numbers = [int(part) for part in value.split(",")]
-        except ValueError:
+        parts = (low, high) if dash else tuple(value.split(","))
+        numbers = [int(part) if part.strip().isdecimal() else 0 for part in parts]
+        if min(numbers) < 1 or (dash and numbers[0] > numbers[1]):
             self.fail(f"expected numbers of clusters as 8, 2-8 or 2,4,8, got {value!r}", param, ctx)
+        if dash:
+            return tuple(numbers)
         return numbers[0] if len(numbers) == 1 else numbers
 
 

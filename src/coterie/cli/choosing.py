@@ -10,7 +10,7 @@ import click
 
 from coterie.choosing import choose_eps, choose_k
 from coterie.choosing.k_reasons import CRITERIA
-from coterie.cli.methods import metric_for, read_timed, voice_of
+from coterie.cli.methods import check_dense, metric_for, read_timed, voice_of
 from coterie.cli.outputs import check_not_input
 from coterie.cli.pictures import write_figure
 from coterie.cli.voice import Voice
@@ -59,6 +59,8 @@ def _check(options: Mapping[str, Any]) -> None:
 
 
 def _k(data: Dataset, options: Mapping[str, Any], voice: Voice) -> Any:
+    if options["method"] == "mixture":
+        check_dense(data)
     with voice.progress("fitting every k") as step:
         return choose_k(
             data.X,

@@ -47,6 +47,8 @@ class Commands(click.Group):
         """As click does, and for a name that does not exist the nearest one that does."""
         if args and args[0] not in SUMMARIES and not args[0].startswith("-"):
             near = get_close_matches(args[0].lower(), SUMMARIES, n=1, cutoff=0.5)
+            if args[0].lower() == "help":
+                near = ["--help"]
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(SUMMARIES)}"
             raise click.UsageError(f"expected a command, got {args[0]!r}; {hint}", ctx)
         return super().resolve_command(ctx, args)

@@ -30,6 +30,7 @@ from coterie.cli.values import Output
 @click.option("-o", "--output", type=Output(*o.PICTURES), default="demo.png", metavar="PATH",
               show_default=True, help="The picture to write.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of the summary.")
+@click.option("-q", "--quiet", is_flag=True, help="Only the picture, no summary.")
 def command(photo: str | None, **options: Any) -> None:
     from coterie.cli.story import run
 

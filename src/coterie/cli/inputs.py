@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coterie.cli.fitting import FITS, check_format, check_kind, fits, for_reading
+
 if TYPE_CHECKING:
     from coterie.data import Dataset
 
@@ -23,63 +25,42 @@ TOYS = ("blobs", "moons", "circles", "paper-round", "paper-non-convex")
 PICTURE = "lake"
 STDIN = "standard input"
 
-# Of each option: the kinds of data it is for, its name for `read`, and what a flag stands for.
-FITS: dict[str, tuple[tuple[str, ...], str, Any]] = {
-    "columns": (("table",), "columns", None),
-    "ids": (("table",), "ids", None),
-    "missing": (("table",), "missing", None),
-    "separator": (("table",), "separator", None),
-    "decimal": (("table",), "decimal", None),
-    "header": (("table",), "header", None),
-    "array": (("table",), "array", None),
-    "patch": (("picture", "video"), "size", None),
-    "pixels": (("picture", "video"), "features", "pixels"),
-    "position": (("picture", "video"), "position", None),
-    "every": (("video",), "every", None),
-    "frame": (("sound",), "frame", None),
-    "hop": (("sound",), "hop", None),
-    "bands": (("sound",), "bands", None),
-    "samples": (("sound",), "features", "samples"),
-    "components": (("text",), "components", None),
-    "stop_words": (("text",), "stop_words", None),
-    "words": (("text",), "words", None),  # these three come from a model, not from a person
-    "rarities": (("text",), "rarities", None),
-    "directions": (("text",), "directions", None),
-    "max_memory": (("table", "video", "sound", "text"), "max_memory", None),
-    "max_expansion": (("table", "sound", "text"), "max_expansion", None),
-    "max_pixels": (("picture", "video"), "max_pixels", None),
-}
-PLURALS = {"table": "tables", "picture": "pictures", "video": "videos", "sound": "sounds",
-           "text": "texts"}  # fmt: skip
 
+def read_input(
+    source: str, options: Mapping[str, Any], as_model: Mapping[str, Any] | None = None
+) -> Dataset:
+    """Read INPUT with the options of the command line; those not given are None or False.
 
-def read_input(source: str, options: Mapping[str, Any]) -> Dataset:
-    """Read INPUT with the options of the command line; those not given are None or False."""
-    data = _read(source, {name: options.get(name) for name in ("kind", *FITS)})
+    `as_model` are the options with which the data of a model were read: those that fit INPUT count
+    where a person says nothing else, and its "kinds" are those that INPUT may have.
+    """
+    data = _read(source, {name: options.get(name) for name in ("kind", *FITS)}, as_model or {})
     scaling = options.get("scaling")
     return data if scaling in (None, "none") else data.scaled(scaling)
 
 
-def _read(source: str, options: dict[str, Any]) -> Dataset:
+def _read(source: str, options: dict[str, Any], as_model: Mapping[str, Any]) -> Dataset:
     kind = options.pop("kind")
     given = {name: value for name, value in options.items() if not _left_out(value)}
     if options.get("header") is False:
         given["header"] = False
     toy = None if Path(source).exists() else toy_set(source)
     if toy is not None and PICTURE not in source:
-        _check_fit(given, "table", source)
+        check_kind(given, "table", source)
         return toy()
     with _file(source) as path:
         from coterie.data import DataError, read
-        from coterie.data.reading import kind_of
 
         shown = STDIN if source == "-" else source
         try:
-            kind = kind or kind_of(path)
-            _check_fit(given, kind, shown)
-            data = read(path, kind, **_for_reading(given))
-            known = {**data.provenance, "source": shown}
-            return replace(data, source=shown, provenance=known)
+            kind = kind or _kind(path, shown, as_model)
+            check_kind(given, kind, shown)
+            if kind == "table":
+                check_format(given, path, shown)
+            known = {name: value for name, value in as_model.items()
+                     if name in FITS and fits(name, kind) and not _left_out(value)}  # fmt: skip
+            data = read(path, kind, **for_reading({**known, **given}))
+            return replace(data, source=shown, provenance={**data.provenance, "source": shown})
         except DataError as error:
             message = str(error).replace(str(path), shown)
             raise DataError(message) from error.__cause__
@@ -89,27 +70,19 @@ def _left_out(value: Any) -> bool:
     return value is None or value is False
 
 
-def _for_reading(given: Mapping[str, Any]) -> dict[str, Any]:
-    named = {}
-    for name, value in given.items():
-        _, call, flag = FITS[name]
-        named[call] = value if flag is None else flag
-    ids = named.get("ids")
-    if isinstance(ids, str) and ids.isdecimal():
-        named["ids"] = int(ids)
-    return named
+def _kind(path: Path, shown: str, as_model: Mapping[str, Any]) -> str:
+    """What INPUT is: its content decides, and a model may refuse it."""
+    from coterie.data.reading import kind_of
 
-
-def _check_fit(given: Mapping[str, Any], kind: str, source: str) -> None:
-    for name in given:
-        kinds = FITS[name][0]
-        if kind not in kinds:
-            meant = " and ".join(PLURALS[one] for one in kinds)
-            option = f"--{name.replace('_', '-')}"
-            raise click.UsageError(
-                f"{option} is for {meant}, and {source} is a {kind}; leave it out, or say what "
-                "the input is with --kind"
-            )
+    kind, wanted = kind_of(path), as_model.get("kinds")
+    if wanted is None or kind in wanted:
+        return kind
+    if wanted == ("text",) and kind == "table":  # any file of lines is one of texts
+        return "text"
+    raise click.UsageError(
+        f"expected a {' or '.join(wanted)}, as the model was fitted to, and {shown} is a {kind}; "
+        "give other data, or fit a model to such"
+    )
 
 
 @contextmanager

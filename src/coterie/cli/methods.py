@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
+from scipy import sparse
 
 from coterie.choosing import choose_eps, choose_k
 from coterie.cli.inputs import read_input
@@ -34,12 +35,15 @@ def voice_of(options: Mapping[str, Any]) -> Voice:
 
 
 def read_timed(
-    source: str, options: Mapping[str, Any], voice: Voice
+    source: str,
+    options: Mapping[str, Any],
+    voice: Voice,
+    as_model: Mapping[str, Any] | None = None,
 ) -> tuple[Dataset, dict[str, float]]:
     """The data, and how long that took, and the imports before it."""
     began = time.perf_counter()
     with voice.progress(f"reading {source}"):
-        data = read_input(source, options)
+        data = read_input(source, options, as_model)
     started = click.get_current_context().obj
     return data, {"starting": began - started, "reading": time.perf_counter() - began}
 
@@ -133,7 +137,20 @@ def _kmeans(data: Dataset, options: Mapping[str, Any], voice: Voice) -> tuple[An
     return model, reasons
 
 
+def check_dense(data: Dataset) -> None:
+    """Refuse rows of words for a mixture: it would need a covariance between all of them."""
+    if sparse.issparse(data.X):
+        n, d = data.X.shape
+        few = min(20, n - 1, d - 1)
+        remedy = f"reduce them with --components {few}, or " if few > 0 else ""
+        raise click.UsageError(
+            f"a mixture needs few columns, and {data.source} has {d}, one for each word; {remedy}"
+            "take k-means or DBSCAN"
+        )
+
+
 def _mixture(data: Dataset, options: Mapping[str, Any], voice: Voice) -> tuple[Any, list[str]]:
+    check_dense(data)
     gaps = options.get("missing") == "keep"
     k, reasons = options["clusters"], []
     if k is None:

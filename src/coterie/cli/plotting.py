@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ def run(source: str, data: str | None, options: Mapping[str, Any]) -> None:
         raise click.UsageError(f"expected a saved model before DATA, got {source!r}")
     else:
         rows, _ = read_timed(source, options, voice)
+        _axes(options, rows.columns)
         outcome = found_by_looking(rows, options, voice)
         for reason in outcome.reasons:
             voice.tell("why", reason)
@@ -53,8 +54,8 @@ def _on_data(
             f"expected the data of the model, found none at {where!r}; name them: "
             f"coterie plot {source} DATA"
         )
-    given = {name: value for name, value in options.items() if value is not None}
-    rows, _ = read_timed(str(where), {**reading_as(model), **given}, voice)
+    rows, _ = read_timed(str(where), options, voice, reading_as(model))
+    _axes(options, model.columns or rows.columns)
     return predicted(model, rows)
 
 
@@ -64,20 +65,34 @@ def _figure(outcome: Outcome, options: Mapping[str, Any]) -> Any:
     X, names = outcome.data.X, outcome.data.columns
     if options["view"] == "silhouette":
         return SilhouetteDisplay.from_labels(X, outcome.labels).figure_
-    if options["axes"] is not None:
-        axes = [_place(axis, names) for axis in options["axes"]]
+    axes = _axes(options, names)
+    if axes is not None:
         return ClustersDisplay.from_estimator(
             outcome.model, X, columns=axes, names=names, diagnoses=False
         ).figure_
     return display(outcome).figure_
 
 
-def _place(axis: str | int, names: tuple[str, ...]) -> int:
-    if isinstance(axis, int):
-        return axis
-    if axis not in names:
-        raise click.UsageError(f"expected --axes out of {', '.join(names[:12])}, got {axis!r}")
-    return names.index(axis)
+def _axes(options: Mapping[str, Any], names: Sequence[str]) -> list[int] | None:
+    """The positions of the columns to show; asked for before the work, too."""
+    asked = options["axes"]
+    if asked is None:
+        return None
+    places = [axis if isinstance(axis, int) else _place(axis, names) for axis in asked]
+    if len(places) > 2 or not all(0 <= place < len(names) for place in places):
+        raise click.UsageError(
+            f"expected --axes to be one or two of {_listed(names)}, by name or by position from 0, "
+            f"got {','.join(map(str, asked))}"
+        )
+    return places
+
+
+def _place(axis: str, names: Sequence[str]) -> int:
+    return names.index(axis) if axis in names else -1
+
+
+def _listed(names: Sequence[str], most: int = 12) -> str:
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
 def _history(model: Any) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from coterie.cli.methods import read_timed, voice_of
 from coterie.cli.outcome import Keeping, Outcome, keep
@@ -24,7 +25,7 @@ def run(model: str, source: str, options: Mapping[str, Any]) -> None:
     """The command."""
     keeping, voice = Keeping.of(source, options), voice_of(options)
     loaded = load_model(model)
-    data, seconds = read_timed(source, {**reading_as(loaded), **_given(options)}, voice)
+    data, seconds = read_timed(source, options, voice, reading_as(loaded))
     outcome = predicted(loaded, data)
     outcome.seconds = seconds | outcome.seconds
     if options["degrees"]:
@@ -48,12 +49,12 @@ def method_of(model: Model) -> str:
 
 
 def reading_as(model: Model) -> dict[str, Any]:
-    """Options with which new data are read like those of the fit."""
+    """Options with which new data are read like those of the fit, and the kinds they may have."""
     known = model.provenance
     if "hop" in known:
         rate = known["rate"]
         return {
-            "kind": "sound",
+            "kinds": ("sound",),
             "samples": known["features"] == "samples",
             "frame": known["frame"] / rate,
             "hop": known["hop"] / rate,
@@ -62,6 +63,7 @@ def reading_as(model: Model) -> dict[str, Any]:
     if "position" in known:
         pixels = known["features"] == "pixels"
         return {
+            "kinds": ("picture", "video"),
             "patch": None if pixels else tuple(known["size"]),
             "pixels": pixels,
             "position": known["position"] or None,
@@ -69,18 +71,14 @@ def reading_as(model: Model) -> dict[str, Any]:
         }
     if "rarities" in known:
         return {
-            "kind": "text",
+            "kinds": ("text",),
             "words": known.get("vocabulary", list(model.columns)),
             "rarities": known["rarities"],
             "directions": known.get("directions"),
         }
     if "format" in known:
-        return {"columns": list(model.columns)}
+        return {"kinds": ("table",), "columns": list(model.columns)}
     return {}
-
-
-def _given(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
 
 
 def predicted(model: Model, data: Dataset) -> Outcome:
@@ -92,11 +90,25 @@ def predicted(model: Model, data: Dataset) -> Outcome:
         )
     began = time.perf_counter()
     rows = model.rows(data)
+    if data.kind == "text":
+        _check_words(rows, data)
     labels = model.estimator.predict(rows)
     seconds = {"predicting": time.perf_counter() - began}
     columns = model.columns or data.columns
     seen = replace(data, X=rows, columns=columns, scaling=model.scaling)
     return Outcome(method_of(model), seen, model.estimator, labels, seconds)
+
+
+def _check_words(rows: Any, data: Dataset) -> None:
+    """Refuse texts without any word of the model: they are like no cluster, and like all."""
+    blank = np.flatnonzero(abs(rows).sum(axis=1) == 0)
+    if len(blank):
+        first = data.table(np.zeros(len(data), dtype=np.intp))["document"][blank[0]]
+        raise ValueError(
+            f"{data.source}: expected texts with words that the model knows, got "
+            f"{len(blank):,} of {len(data):,} without any, the first {first!s}; leave them out, or "
+            "fit a model to such texts"
+        )
 
 
 def degrees_of(model: Model, data: Dataset) -> dict[str, Any]:

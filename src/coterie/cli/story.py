@@ -85,6 +85,8 @@ def run(photo: Path | None, options: Mapping[str, Any]) -> None:
     if options["as_json"]:
         print(json.dumps(_as_json(path, patches, on_photo, on_points), indent=2))
         return
+    if options["quiet"]:
+        return
     terminal = Terminal.of(sys.stdout)
     lines = [
         *_photo_text(path.name, patches, on_photo, terminal),

@@ -13,11 +13,13 @@ OPTIONS = {
     "eps": "--eps",
     "every": "--every",
     "hop": "--hop",
+    "init": "--init",
     "kind": "--kind",
     "max_expansion": "--max-expansion",
     "max_iter": "--max-iter",
     "max_memory": "--max-memory",
     "max_pixels": "--max-pixels",
+    "metric": "--metric",
     "min_samples": "--min-samples",
     "missing": "--missing",
     "n_clusters": "-k",
@@ -27,7 +29,14 @@ OPTIONS = {
     "scaling": "--scaling",
     "separator": "--separator",
 }
-FLAGS = {"accelerate=True": "--accelerate"}
+FLAGS = {
+    "accelerate=True": "--accelerate",
+    "header=True": "--header",
+    "header=False": "--no-header",
+    "array='...'": "--array NAME",
+    "kind='...'": "--kind",
+    "missing='median' or 'mean'": "--missing median or mean",
+}
 PHRASES = {
     "scale them, for example with StandardScaler": "add --scaling standard",
     "scale with RobustScaler": "add --scaling robust",
@@ -36,7 +45,17 @@ PHRASES = {
     ", or continue with warm_start=True": "",
     ", or empty_clusters='relocate'": "",
     "another start with n_init": "other starts with --runs 10",
+    "a larger reg_covar such as": "a larger --floor such as",
+    "max_seconds reached": "--max-seconds reached",
+    "pass the largest, as k=10, a pair (low, high), or a list": "ask for 8 (1 to 8), 2-8 or 2,4,8",
+    ", or use missing='marginal' to cluster by the cells that are there": "",
+    "Drop those rows (X[np.isfinite(X).all(axis=1)]) or fill the gaps, for example with "
+    "sklearn.impute.SimpleImputer": "Leave those rows out with --missing drop, or fill the gaps "
+    "with --missing median",
 }
+_TOO_MANY = re.compile(
+    r"n_samples=(\d+) should be >= \w+=(\d+): expected at least one row per cluster, got \d+\."
+)
 _ASSIGNED = re.compile(rf"(?<![\w-])({'|'.join(OPTIONS)})=('[^']*'|[\w.+-]*\w)")
 
 
@@ -44,6 +63,7 @@ def as_options(message: str) -> str:
     """A message of the library as a person at the command line would act on it."""
     for phrase, instead in (PHRASES | FLAGS).items():
         message = message.replace(phrase, instead)
+    message = _TOO_MANY.sub(r"expected at least one row per cluster, got \1 for \2.", message)
     return _ASSIGNED.sub(_option, message)
 
 

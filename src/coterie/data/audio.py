@@ -180,7 +180,9 @@ def _samples(file: Any, stored: int, limits: Limits) -> Array:
             break
         signal[filled : filled + len(part)] = part.mean(axis=1)
         filled += len(part)
-    if filled != declared or not declared:
+    if not declared:
+        raise DataError("expected sound, got none; the file is empty or cut off: copy it again")
+    if filled != declared:
         raise DataError(
             f"expected {declared:,} samples, as the file declares, got {filled:,}; "
             "the file is cut off: copy it again"
@@ -221,13 +223,13 @@ def _lengths(frame: float, hop: float | None, rate: int, features: str, n: int) 
     step = round(hop * rate) if hop is not None else length // (2 if features == "spectrum" else 1)
     if length < 2 or step < 1:
         raise ValueError(
-            f"expected a frame of at least 2 samples and a hop of at least 1, got {frame!r} s and "
-            f"{hop!r} s at {rate} samples per second; use larger ones"
+            f"expected a frame of at least 2 samples and a hop of at least 1, got {length} and "
+            f"{step} at {rate:,} samples per second; use a longer frame and hop"
         )
     if n < length:
         raise DataError(
-            f"expected at least one frame of {frame:g} s, got a recording of {n / rate:g} s; "
-            f"use a shorter frame"
+            f"expected at least one frame of {frame:g} s, got a recording of {n / rate:.3g} s; "
+            "use a shorter frame"
         )
     return length, step
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coterie.data.errors import DataError, required
+from coterie.data.limits import readable
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -176,7 +177,7 @@ def _check_pixels(width: int, height: int, max_pixels: int) -> None:
         raise PictureError(
             f"expected at most {max_pixels:,} pixels, got {width} x {height} = "
             f"{width * height:,}; shrink the picture, or pass max_pixels={width * height} "
-            f"to allow it ({width * height * 24 / 2**30:.1f} GiB of memory)"
+            f"to allow it ({readable(24 * width * height)} of memory)"
         )
 
 

@@ -7,6 +7,7 @@ greenness and blueness of its pixels. Clusters of such points are regions of sim
 from __future__ import annotations
 
 import operator
+import os
 from dataclasses import dataclass
 from typing import SupportsIndex, TypeVar
 
@@ -46,7 +47,11 @@ def image_patches(
     """
     pixels = load_picture(picture, max_pixels)
     height, width = pixels.shape[:2]
-    tall, wide = _check_size(size, height, width)
+    try:
+        tall, wide = _check_size(size, height, width)
+    except ValueError as error:
+        named = f"{picture}: " if isinstance(picture, str | os.PathLike) else ""
+        raise ValueError(f"{named}{error}") from None
     tops, lefts = np.arange(0, height, tall), np.arange(0, width, wide)
     widths = np.diff(lefts, append=width)
     rows = [_mean_colours(pixels[top : top + tall], lefts, widths) for top in tops]
@@ -200,9 +205,11 @@ def _check_size(
     except (TypeError, ValueError):
         tall = wide = 0
     if not (1 <= tall <= height and 1 <= wide <= width):
+        most = min(height, width)
         raise ValueError(
             f"expected a patch size from 1 pixel to the whole picture, {height} x {width}, as an "
-            f"integer or as (height, width), got {size!r}; 8 suits most pictures"
+            f"integer or as (height, width), got {size!r}; pass a size of {min(8, most)}, or "
+            f"another from 1 to {most}"
         )
     return tall, wide
 

@@ -14,7 +14,14 @@ from coterie.data.errors import DataError
 from coterie.data.images import MAX_PIXELS
 from coterie.data.patches import image_patches
 from coterie.data.pixels import image_pixels
-from coterie.data.starts import MODEL, UTF_16, check_promise, known_kind, start_of
+from coterie.data.starts import (
+    MODEL,
+    UTF_16,
+    check_not_foreign,
+    check_promise,
+    known_kind,
+    start_of,
+)
 from coterie.data.tables import read_table
 from coterie.data.text import SUFFIXES as TEXT_SUFFIXES
 from coterie.data.text import read_texts
@@ -99,17 +106,18 @@ def kind_of(path: Path) -> str:
         return "text"
     start = start_of(path)
     kind = known_kind(path, start)
-    if kind is not None:
-        return kind
     if start.startswith(MODEL):
         raise DataError(
             f"{path}: expected data, got a model saved by coterie; open it with coterie.load, or "
             f"use it for data with: coterie predict {path.name} INPUT"
         )
     try:
+        check_not_foreign(start)
         check_promise(path, start)
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
+    if kind is not None:
+        return kind
     if b"\0" in start and not start.startswith(UTF_16):
         raise DataError(
             f"{path}: expected a table, picture, video, sound or text, got a file that starts with "

@@ -32,6 +32,7 @@ LOOKED_AT = 256  # bytes
 _OLDER_VIDEO = (b"moov", b"mdat", b"wide", b"free")  # at 4, where the name says so: they are words
 _OLDER_NAMES = (".mp4", ".mov", ".m4v")
 MODEL = b"COTERIE"  # of coterie.models
+_BEFORE_JSON = b"\xef\xbb\xbf \t\r\n"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 # Of a name's ending: the format, and what its files begin with.
@@ -42,7 +43,7 @@ PROMISES = {
     ".feather": ("a Feather file", "ARROW1"),
     ".npy": ("an NPY file", "\\x93NUMPY"),
     ".npz": ("an NPZ file", "PK"),
-    ".json": ("JSON lines", "{"),
+    ".json": ("JSON lines or an array of objects", "{ or [{"),
     ".jsonl": ("JSON lines", "{"),
     ".ndjson": ("JSON lines", "{"),
     ".png": ("a PNG picture", "\\x89PNG"),
@@ -67,6 +68,30 @@ PROMISES = {
 }
 
 
+# What is often given and not read: what it begins with, what it is, and what to do.
+FOREIGN = (
+    (0, b"%PDF", "a PDF document", "save its table as CSV"),
+    (0, b"SQLite format 3", "an SQLite database", "write one of its tables as CSV"),
+    (0, b"\x89HDF", "an HDF5 file", "write the array as NPY, or the table as Parquet"),
+    (0, b"\xd0\xcf\x11\xe0", "an old Excel or Word file", "save the sheet as CSV"),
+    (30, b"[Content_Types].xml", "an Excel or Word file", "save the sheet as CSV"),
+    (30, b"mimetype", "an OpenDocument file", "save the sheet as CSV"),
+    (0, b"\x80\x04", "a pickle, which could run code", "write Parquet or NPY instead"),
+    (0, b"\x80\x05", "a pickle, which could run code", "write Parquet or NPY instead"),
+    (0, b"ID3", "an MP3", "convert it, for example with: ffmpeg -i sound.mp3 sound.wav"),
+    (0, b"\xff\xfb", "an MP3", "convert it, for example with: ffmpeg -i sound.mp3 sound.wav"),
+)
+
+
+def check_not_foreign(start: bytes) -> None:
+    """Raise if a file is of a kind that people have and that is not read."""
+    for offset, begin, what, remedy in FOREIGN:
+        if start[offset:].startswith(begin):
+            raise DataError(
+                f"expected a table, picture, video, sound or text, got {what}; {remedy}"
+            )
+
+
 def start_of(path: Path) -> bytes:
     """Return the first bytes of a file."""
     with path.open("rb") as file:
@@ -88,19 +113,28 @@ def known_kind(path: Path, start: bytes) -> str | None:
 
 def is_json(start: bytes) -> bool:
     """Whether a text begins as JSON lines do."""
-    return start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+    return start.lstrip(_BEFORE_JSON).startswith(b"{")
+
+
+def is_json_array(start: bytes) -> bool:
+    """Whether a text begins as an array of objects does."""
+    bare = start.lstrip(_BEFORE_JSON)
+    return bare.startswith(b"[") and bare[1:].lstrip(_BEFORE_JSON).startswith(b"{")
 
 
 def check_promise(path: Path, start: bytes) -> None:
     """Raise if a name promises a format, and the file begins like none that is known."""
     ending = path.suffix.lower()
-    if ending not in PROMISES or known_kind(path, start) or is_json(start):
+    known = known_kind(path, start) or is_json(start) or is_json_array(start)
+    if ending not in PROMISES or known:
         return
     promised, begin = PROMISES[ending]
-    if begin == "{" and start.lstrip().startswith(b"["):
+    if not start:
+        raise DataError(f"expected {promised}, got an empty file; check the path")
+    if "JSON" in promised and start.lstrip(_BEFORE_JSON).startswith(b"["):
         raise DataError(
-            f"expected {promised}, one object {{...}} on each line, got an array [...]; convert "
-            "it, for example with: jq -c '.[]' array.json > lines.jsonl"
+            f"expected {promised}, got an array of something else; write every row as an object, "
+            'as in {"x": 1.5, "y": 2}'
         )
     raise DataError(
         f"expected {promised}, as the name ends in {ending}, but the file does not begin with "

@@ -64,10 +64,8 @@ def read_header(file: IO[bytes], size: int) -> dict[str, Any]:
     """Return the header of a file of `size` bytes, checked against its checksum."""
     prefix = file.read(PREFIX.size)
     if not prefix.startswith(MAGIC[:7]) or len(prefix) < PREFIX.size:
-        raise ModelError(
-            f"expected a model saved by coterie.save, got a file that starts with {prefix[:12]!r}; "
-            "check the path"
-        )
+        found = f"a file that starts with {prefix[:12]!r}" if prefix else "an empty file"
+        raise ModelError(f"expected a model saved by coterie.save, got {found}; check the path")
     if prefix[:8] != MAGIC:
         raise ModelError(
             f"expected a container of version 1, got version {prefix[7]}; "

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import thorough
 
-from coterie.data import DataError
+from coterie.data import DataError, read_table
 from coterie.data.tables.guessing import NOTHING, guess
 
 
@@ -93,3 +95,23 @@ def test_what_was_written_is_found(
     reading = guess("\n".join(lines))
     assert (reading.separator, reading.decimal, reading.header) == (separator, decimal, header)
     assert reading.numbers == tuple(range(columns))
+
+
+def test_a_column_of_numbers_with_a_wrong_cell_stays_one(tmp_path: Path) -> None:
+    lines = ["name,x", *(f"n{i},{i}" for i in range(30))]
+    lines[20] = "n19,12kg"
+    path = tmp_path / "wrong.csv"
+    path.write_text("\n".join(lines))
+    with pytest.raises(DataError, match=r"expected a number in line 21, column 'x', got '12kg'"):
+        read_table(path)
+
+
+def test_a_column_of_codes_is_text() -> None:
+    codes = "\n".join(f"{i},{i}{'a' if i % 5 == 0 else ''}" for i in range(30))
+    assert guess(f"x,code\n{codes}").types == ("number", "text")
+
+
+def test_a_wrong_cell_does_not_change_the_decimal_sign() -> None:
+    halves = "\n".join(f"n{i};{i},5" if i == 7 else f"n{i};{i}" for i in range(30))
+    reading = guess(f"name;x\n{halves}")
+    assert (reading.decimal, reading.types) == (",", ("text", "number"))

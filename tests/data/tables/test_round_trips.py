@@ -36,8 +36,11 @@ def text(X: Rows, separator: str) -> bytes:
 
 
 def lines(X: Rows) -> bytes:
-    objects = [{f"c{j}": value for j, value in enumerate(row)} for row in X.tolist()]
-    return "\n".join(map(json.dumps, objects)).encode()
+    return "\n".join(map(json.dumps, objects(X))).encode()
+
+
+def objects(X: Rows) -> list[dict[str, float]]:
+    return [{f"c{j}": value for j, value in enumerate(row)} for row in X.tolist()]
 
 
 WRITERS: dict[str, Callable[[Path, Rows], Any]] = {
@@ -49,6 +52,7 @@ WRITERS: dict[str, Callable[[Path, Rows], Any]] = {
     "npy": lambda path, X: np.save(path, X),
     "npz": lambda path, X: np.savez_compressed(path, X),
     "jsonl": lambda path, X: path.write_bytes(lines(X)),
+    "json": lambda path, X: path.write_text(json.dumps(objects(X), indent=len(X) % 3 or None)),
 }
 
 

@@ -67,7 +67,7 @@ def test_columns_by_name_and_position_in_the_order_asked_for(path: Path) -> None
 @pytest.mark.parametrize(
     ("columns", "says"),
     [
-        ("z", r"expected a column of the table, got 'z'; there are 'id' \(text\), 'x' \(number\)"),
+        ("z", r"expected a column 'z', found none; there are 'id' \(text\), 'x' \(number\)"),
         ([9], r"expected a column from 0 to 3, got 9"),
         (["x", 1], r"expected different columns, got 'x' more than once"),
         ("id", r"expected numbers in column 'id', got text; choose other columns"),

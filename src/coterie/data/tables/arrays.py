@@ -48,15 +48,21 @@ class ArrayFile:
         """Return the member with the wanted array, or with the only one that could be rows."""
         try:
             with zipfile.ZipFile(self.path) as folder:
-                members = [name for name in folder.namelist() if name.endswith(".npy")]
+                names = folder.namelist()
+                members = [name for name in names if name.endswith(".npy")]
                 if array is not None:
                     members = [name for name in members if name == f"{array}.npy"]
                 usable = [name for name in members if len(members) == 1 or _usable(folder, name)]
-                known = [name.removesuffix(".npy") for name in folder.namelist()]
+                known = [name.removesuffix(".npy") for name in names]
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
             raise _broken("NPZ", error) from error
         if len(usable) == 1:
             return usable[0]
+        if not any(f"{name}.npy" in names for name in known):
+            raise DataError(
+                f"expected an NPZ file, got a ZIP file with {', '.join(names[:4]) or 'nothing'}; "
+                "unpack it, and give the file that is meant"
+            )
         wanted = "one array of numbers (n, d)" if array is None else f"an array {array!r}"
         raise DataError(
             f"expected {wanted}, got {len(usable)} such among {', '.join(known) or 'no arrays'}; "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 from coterie.data.errors import DataError
 from coterie.data.tables.opened import NUMBER, TRUTH, Opened
@@ -21,7 +22,8 @@ def choose_columns(
         if not chosen:
             raise DataError(
                 f"expected at least one column of numbers, got {described(table)}; "
-                "check the separator and the decimal sign, or turn text into numbers first"
+                "check the separator and the decimal sign, turn text into numbers first, or pass "
+                "kind='text' if every line is a text"
             )
     else:
         asked = [columns] if isinstance(columns, str | int) else list(columns)
@@ -54,8 +56,10 @@ def position_of(table: Opened, column: str | int) -> int:
                 f"expected one column {column!r}, got {len(found)}, at positions {found}; "
                 "choose by position"
             )
+        near = get_close_matches(column, table.names, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
         raise DataError(
-            f"expected a column of the table, got {column!r}; there are {described(table)}"
+            f"expected a column {column!r}, found none; there are {described(table)}{hint}"
         )
     try:
         position = operator.index(column)

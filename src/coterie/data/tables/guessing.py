@@ -29,6 +29,7 @@ _NUMBER = {
     )
     for sign, mark in ((".", r"\."), (",", ","))
 }
+FEW_WRONG = 0.1  # of the cells of a column that is one of numbers all the same
 _TRUTH = frozenset(["true", "false"])
 
 Record = list[str]
@@ -106,7 +107,8 @@ def guess(
             f"{len(found)}: {'; '.join(r.in_words(parsed[r.separator]) for r in found)}; "
             "pass the separator and the decimal sign that are meant"
         )
-    return _named(found[0], parsed[found[0].separator], header)
+    records = parsed[found[0].separator]
+    return _named(_forgiving(found[0], records), records, header)
 
 
 def _readings(
@@ -206,9 +208,33 @@ def _as_one_column(reading: Reading, records: list[Record]) -> list[Reading]:
     return []
 
 
+def _forgiving(reading: Reading, records: list[Record]) -> Reading:
+    """Take a column of numbers with few wrong cells for one: then these are told, and not it lost.
+
+    Only once it is clear how to read the text: until then, a wrong cell may be a wrong reading.
+    """
+    below = records[int(reading.header) :]
+    types = tuple(
+        "number" if kind == "text" and _nearly_numbers(below, i, reading.decimal) else kind
+        for i, kind in enumerate(reading.types)
+    )
+    return replace(reading, types=types)
+
+
+def _nearly_numbers(records: list[Record], i: int, decimal: str) -> bool:
+    cells = [record[i] for record in records if i < len(record) and not is_missing(record[i])]
+    wrong = sum(not is_number(cell, decimal) for cell in cells)
+    return wrong <= FEW_WRONG * len(cells)
+
+
 def _named(reading: Reading, records: list[Record], header: bool | None) -> Reading:
     """Give the columns their names; refuse to guess whether the first line has them."""
     first, width = records[0], len(reading.types)
+    if reading.header and len(records) == 1:
+        raise DataError(
+            f"expected rows of numbers below the first line, {','.join(first)[:60]!r}, got none; "
+            "check the file"
+        )
     texts = [i for i, kind in enumerate(reading.types) if kind == "text" and i < len(first)]
     repeated = any(first[i] in [r[i] for r in records[1:] if i < len(r)] for i in texts)
     if header is None and not reading.header and texts and not repeated and len(records) > 1:

@@ -15,11 +15,12 @@ from coterie.data.dataset import Dataset, Labels
 from coterie.data.errors import DataError
 from coterie.data.limits import MAX_EXPANSION, Limits
 from coterie.data.scaling import Kind
-from coterie.data.starts import check_promise, is_json, start_of
+from coterie.data.starts import check_not_foreign, check_promise, is_json, is_json_array, start_of
 from coterie.data.tables.arrays import ArrayFile
 from coterie.data.tables.arrow import Feather, Parquet
 from coterie.data.tables.choosing import choose_columns, position_of
 from coterie.data.tables.delimited import Delimited
+from coterie.data.tables.json_array import json_array
 from coterie.data.tables.json_lines import JsonLines
 from coterie.data.tables.missing import RULES, Gaps, Rule, empty_columns, find_gaps, treat
 from coterie.data.tables.opened import Loaded, Opened
@@ -63,8 +64,8 @@ def read_table(
     Parameters
     ----------
     path : path
-        CSV or TSV (also gzipped), Parquet, Arrow or Feather, NPY, NPZ, or JSON lines. The content
-        decides, not the name.
+        CSV or TSV (also gzipped), Parquet, Arrow or Feather, NPY, NPZ, JSON lines, or a
+        JSON array of objects. The content decides, not the name.
     columns : names or positions (from 0), or None
         Columns of X, in this order. None: all columns of numbers.
     ids : name or position, or None
@@ -138,6 +139,7 @@ def _opened(
     start = start_of(path)
     if not start:
         raise DataError("expected a table, got an empty file; check the path")
+    check_not_foreign(start)
     if start.startswith(b"PAR1"):
         return Parquet(path, limits)
     if start.startswith(b"ARROW1"):
@@ -152,6 +154,8 @@ def _opened(
     check_promise(path, start)
     if is_json(start):
         return JsonLines(path, limits)
+    if is_json_array(start):
+        return json_array(path, limits)
     return Delimited(path, limits, separator=separator, decimal=decimal, header=header)
 
 
