@@ -2,7 +2,7 @@
 #include "coterie/memory.hpp"
 
 #include <new>
-#if defined(__linux__)
+#if defined(__unix__) || defined(__APPLE__)
 #include <sys/mman.h>
 #endif
 
@@ -10,6 +10,7 @@ namespace coterie {
 namespace {
 
 constexpr size_t kLine = 64, kLarge = 2 * kLargePage;
+constexpr size_t kPaged = size_t{1} << 18; // bytes from which memory comes in pages
 
 } // namespace
 
@@ -25,5 +26,26 @@ void* aligned_memory(size_t bytes) {
 #endif
     return memory;
 }
+
+#if defined(__unix__) || defined(__APPLE__)
+void* paged_memory(size_t bytes) {
+    if (bytes < kPaged)
+        return aligned_memory(bytes);
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        throw std::bad_alloc();
+    return memory;
+}
+
+void free_paged(void* memory, size_t bytes) {
+    if (bytes < kPaged)
+        std::free(memory);
+    else
+        munmap(memory, bytes);
+}
+#else
+void* paged_memory(size_t bytes) { return aligned_memory(bytes); }
+void free_paged(void* memory, size_t) { std::free(memory); }
+#endif
 
 } // namespace coterie

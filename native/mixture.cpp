@@ -1,11 +1,7 @@
-// mixture.cpp: preparing a mixture for the kernels, and sweeping a block along the tree of chunks.
+// mixture.cpp: preparing a mixture for the kernels.
 #include "coterie/mixture.hpp"
 
 #include <algorithm>
-#include <map>
-#include <mutex>
-
-#include "coterie/kernels.hpp"
 
 namespace coterie {
 namespace {
@@ -28,6 +24,8 @@ Mixture::Mixture(Covariance kind, int k, int d, const double* offsets, const dou
     const size_t square = static_cast<size_t>(d) * d;
     for (double& offset : offsets_)
         offset *= 2 * kHalf; // to the base 2
+    if (!factors)
+        return;
     const double root = std::sqrt(kHalf);
     switch (kind) {
     case Covariance::diag:
@@ -53,39 +51,55 @@ Mixture::Mixture(Covariance kind, int k, int d, const double* offsets, const dou
                 means_[size_t(c) * d + j] = sum;
             }
         break;
-    case Covariance::full:
-        if (d <= kFewAxes) {
-            factors_.resize(k * square);
-            std::copy(factors, factors + k * square, factors_.data());
-            break;
-        }
-        factors_.resize(k * packed_factor(d));
-        shifts_.resize(size_t(k) * d);
-        direct_.resize(k);
-        for (int c = 0; c < k; ++c) {
-            const double *u = factors + c * square, *mean = means + size_t(c) * d;
-            double* out = factors_.data() + c * packed_factor(d);
-            for (int j0 = 0; j0 < d; j0 += kTile)
-                for (int i = 0; i < std::min(d, j0 + kTile); ++i)
-                    for (int j = j0; j < std::min(d, j0 + kTile); ++j)
-                        *out++ = i <= j ? u[size_t(i) * d + j] * root : 0.0;
-            std::vector<double> sum(d), reach(d);
-            for (int i = 0; i < d; ++i)
-                for (int j = i; j < d; ++j) {
-                    const double term = u[size_t(i) * d + j] * root;
-                    sum[j] = std::fma(term, mean[i], sum[j]);
-                    reach[j] += std::fabs(term * mean[i]);
-                }
-            std::copy(sum.begin(), sum.end(), shifts_.begin() + size_t(c) * d);
-            direct_[c] = *std::max_element(reach.begin(), reach.end()) > kFarMean;
-        }
+    case Covariance::full: {
         limits_.assign(k, kNegligible);
         if (negligible)
             limits_.assign(negligible, negligible + k);
-        prepare_screen();
-        if (d <= kDirectedColumns && k * directions_of(k, d) <= kSeparations)
-            prepare_directions();
+        prepare_full(factors);
     }
+    }
+}
+
+void Mixture::prepare_full(const double* factors) {
+    const int k = k_, d = d_;
+    const size_t triangle = triangle_row(d, d);
+    if (d <= kFewAxes) {
+        factors_.resize(static_cast<size_t>(k) * d * d);
+        for (int c = 0; c < k; ++c)
+            for (int i = 0; i < d; ++i)
+                for (int j = 0; j < d; ++j)
+                    factors_[(static_cast<size_t>(c) * d + i) * d + j] =
+                        i <= j ? factors[c * triangle + triangle_row(d, i) + j - i] : 0.0;
+        return;
+    }
+    const double root = std::sqrt(kHalf);
+    factors_.resize(k * packed_factor(d));
+    shifts_.resize(size_t(k) * d);
+    direct_.resize(k);
+    std::vector<double> sum(d), reach(d);
+    for (int c = 0; c < k; ++c) {
+        const double *u = factors + c * triangle, *mean = means_.data() + size_t(c) * d;
+        double* out = factors_.data() + c * packed_factor(d);
+        for (int j0 = 0; j0 < d; j0 += kTile)
+            for (int i = 0; i < std::min(d, j0 + kTile); ++i) {
+                const double* row = u + triangle_row(d, i);
+                for (int j = j0; j < std::min(d, j0 + kTile); ++j)
+                    *out++ = i <= j ? row[j - i] * root : 0.0;
+            }
+        std::fill(sum.begin(), sum.end(), 0.0);
+        std::fill(reach.begin(), reach.end(), 0.0);
+        for (int i = 0; i < d; ++i)
+            for (int j = i; j < d; ++j) {
+                const double term = *u++ * root;
+                sum[j] = std::fma(term, mean[i], sum[j]);
+                reach[j] += std::fabs(term * mean[i]);
+            }
+        std::copy(sum.begin(), sum.end(), shifts_.begin() + size_t(c) * d);
+        direct_[c] = *std::max_element(reach.begin(), reach.end()) > kFarMean;
+    }
+    prepare_screen();
+    if (d <= kDirectedColumns && k * directions_of(k, d) <= kSeparations)
+        prepare_directions();
 }
 
 // y = U'z - shift in float32 is off by at most (d + 4) 2^-24 (|U|'|z| + |shift|) in any column, so
@@ -188,85 +202,6 @@ void Mixture::describe(MixtureTask& task) const {
     task.direction_slope = direction_slope_.data();
     task.whitener = whitener_.data();
     task.centres = centres_.data();
-}
-
-namespace {
-
-// Sums of chunks, joined with their siblings as soon as both are there.
-class Tree {
-public:
-    explicit Tree(size_t size) : size_(size) {}
-
-    Buffer<double> blank() {
-        {
-            const std::lock_guard lock(mutex_);
-            if (!spare_.empty()) {
-                Buffer<double> out = std::move(spare_.back());
-                spare_.pop_back();
-                return out;
-            }
-        }
-        return Buffer<double>(size_);
-    }
-
-    void add(int64_t index, Buffer<double> sums) {
-        for (int level = 0;; ++level, index >>= 1) {
-            Buffer<double> sibling;
-            {
-                const std::lock_guard lock(mutex_);
-                const auto found = nodes_.find({level, index ^ 1});
-                if (found == nodes_.end()) {
-                    nodes_.emplace(std::make_pair(level, index), std::move(sums));
-                    return;
-                }
-                sibling = std::move(found->second);
-                nodes_.erase(found);
-            }
-            for (size_t i = 0; i < size_; ++i) // of two numbers, so the order does not matter
-                sums[i] += sibling[i];
-            const std::lock_guard lock(mutex_);
-            spare_.push_back(std::move(sibling));
-        }
-    }
-
-    std::vector<Node> nodes() {
-        std::vector<Node> out;
-        for (auto& [place, sums] : nodes_)
-            out.push_back({place.first, place.second, std::move(sums)});
-        return out;
-    }
-
-private:
-    size_t size_;
-    std::mutex mutex_;
-    std::map<std::pair<int, int64_t>, Buffer<double>> nodes_;
-    std::vector<Buffer<double>> spare_;
-};
-
-} // namespace
-
-std::vector<Node> sweep(Team& team, const MixtureTask& given, int64_t first) {
-    MixtureTask task = given;
-    std::atomic<bool> crowded{false};
-    task.crowded = &crowded;
-    const Kernels& level = kernels();
-    const int64_t rows = mixture_chunk_rows(task.shape.d);
-    const int64_t before = first / rows, chunks = (task.rows->n + rows - 1) / rows;
-    std::vector<Buffer<double>> scratch(team.size());
-    Tree tree(task.sums ? task.shape.size() : 0);
-    team.for_chunks(chunks, 1, [&](int thread, int64_t begin, int64_t end) {
-        for (int64_t chunk = begin; chunk < end; ++chunk) {
-            scratch[thread].resize(level.mixture_doubles(task) + 8);
-            Buffer<double> sums;
-            if (task.sums)
-                sums = tree.blank();
-            level.mixture(task, chunk * rows, std::min(task.rows->n, (chunk + 1) * rows),
-                          scratch[thread].data(), sums.data(), Pause{&team, thread});
-            if (task.sums)
-                tree.add(before + chunk, std::move(sums));
-        }
-    });
-    return tree.nodes();
 }
 
 } // namespace coterie

@@ -28,8 +28,14 @@ struct PreparedMixture {
     Covariance kind;
     int k, d;
     std::vector<double> origin, scale;
+    bool centres_only;
     std::unique_ptr<Mixture> mixture;
 
+    MixtureTask densities(const Block& block) const {
+        if (centres_only)
+            throw std::invalid_argument("a mixture without factors has no densities");
+        return task(block);
+    }
     MixtureTask task(const Block& block) const {
         if (block.rows.sparse() || block.rows.d != d)
             throw std::invalid_argument("expected dense rows with as many columns as the mixture");
@@ -53,36 +59,75 @@ Nodes swept(const Block& block, const MixtureTask& task, int64_t first) {
         nodes = coterie::sweep(team, task, first);
     }
     Nodes out;
-    for (coterie::Node& node : nodes) {
-        double* data;
-        auto array = new_array<double>({node.sums.size()}, data);
-        std::copy(node.sums.data(), node.sums.data() + node.sums.size(), data);
-        out.emplace_back(node.level, node.index, array);
-    }
+    for (coterie::Node& node : nodes)
+        out.emplace_back(node.level, node.index, array_of(std::move(node.sums)));
     return out;
+}
+
+size_t size_of_factors(Covariance kind, size_t k, size_t d) {
+    switch (kind) {
+    case Covariance::full: return k * (d * (d + 1) / 2);
+    case Covariance::tied: return d * d;
+    case Covariance::diag: return k * d;
+    case Covariance::spherical: return k;
+    }
+    return 0;
+}
+
+// (..., d, d) and their upper triangles, row by row.
+void fold(Input<double, 3> matrices, InOut<double, 2> triangles) {
+    const size_t k = matrices.shape(0), d = matrices.shape(1);
+    if (matrices.shape(2) != d || triangles.shape(0) != k || triangles.shape(1) != d * (d + 1) / 2)
+        throw std::invalid_argument("expected (k, d, d) matrices and (k, d (d + 1) / 2) triangles");
+    double* out = triangles.data();
+    for (size_t row = 0; row < k * d; ++row) {
+        const double* from = matrices.data() + row * d;
+        out = std::copy(from + row % d, from + d, out);
+    }
+}
+
+void unfold(Input<double, 2> triangles, InOut<double, 3> matrices, bool symmetric) {
+    const size_t k = matrices.shape(0), d = matrices.shape(1);
+    if (matrices.shape(2) != d || triangles.shape(0) != k || triangles.shape(1) != d * (d + 1) / 2)
+        throw std::invalid_argument("expected (k, d (d + 1) / 2) triangles and (k, d, d) matrices");
+    const double* from = triangles.data();
+    for (size_t c = 0; c < k; ++c) {
+        double* out = matrices.data() + c * d * d;
+        for (size_t i = 0; i < d; ++i) {
+            for (size_t j = 0; j < i; ++j)
+                out[i * d + j] = symmetric ? out[j * d + i] : 0.0;
+            std::copy(from, from + d - i, out + i * d + i);
+            from += d - i;
+        }
+    }
 }
 
 } // namespace
 
 void bind_mixture(nb::module_& m) {
     m.def("mixture_chunk_rows", &coterie::mixture_chunk_rows, "d"_a,
-          "Rows that are summed before the tree of chunks begins.");
+          "Blocks that begin at multiples of this many rows give the same bits as one block.");
+    m.def(
+        "paged",
+        [](size_t size) { return array_of(coterie::Buffer<double, coterie::Pages>(size)); },
+        "size"_a, "An array of numbers, not set, whose memory returns to the system with it.");
+    m.def("fold", &fold, "matrices"_a, "triangles"_a,
+          "triangles: the upper triangles of the matrices, row by row.");
+    m.def("unfold", &unfold, "triangles"_a, "matrices"_a, "symmetric"_a,
+          "matrices: with these upper triangles; below them the same, or zeros.");
 
     nb::class_<PreparedMixture>(m, "Mixture", "A Gaussian mixture, prepared for sweeps.")
         .def(
             "__init__",
             [](PreparedMixture* self, const std::string& kind, Input<double, 1> origin,
                Input<double, 1> scale, Input<double, 1> offsets, Input<double, 2> means,
-               Input<double, 1> factors, std::optional<Input<double, 2>> centres,
+               std::optional<Input<double, 1>> factors, std::optional<Input<double, 2>> centres,
                std::optional<Input<double, 1>> negligible) {
                 const size_t k = means.shape(0), d = means.shape(1);
                 const Covariance covariance = covariance_of(kind);
-                const size_t wanted = covariance == Covariance::full   ? k * d * d
-                                      : covariance == Covariance::tied ? d * d
-                                      : covariance == Covariance::diag ? k * d
-                                                                       : k;
+                const size_t wanted = size_of_factors(covariance, k, d);
                 if (origin.shape(0) != d || scale.shape(0) != d || offsets.shape(0) != k ||
-                    factors.shape(0) != wanted ||
+                    (factors && factors->shape(0) != wanted) ||
                     (centres && (centres->shape(0) != k || centres->shape(1) != d)) ||
                     (negligible && negligible->shape(0) != k))
                     throw std::invalid_argument("mixture: shapes do not fit each other");
@@ -94,17 +139,19 @@ void bind_mixture(nb::module_& m) {
                 made.scale.assign((d + 3) / 4 * 4, 0.0);
                 std::copy(origin.data(), origin.data() + d, made.origin.begin());
                 std::copy(scale.data(), scale.data() + d, made.scale.begin());
+                made.centres_only = !factors;
                 made.mixture = std::make_unique<Mixture>(
-                    covariance, made.k, made.d, offsets.data(), means.data(), factors.data(),
-                    centres ? centres->data() : nullptr, negligible ? negligible->data() : nullptr);
+                    covariance, made.k, made.d, offsets.data(), means.data(),
+                    factors ? factors->data() : nullptr, centres ? centres->data() : nullptr,
+                    negligible ? negligible->data() : nullptr);
                 new (self) PreparedMixture(std::move(made));
             },
-            "kind"_a, "origin"_a, "scale"_a, "offsets"_a, "means"_a, "factors"_a,
+            "kind"_a, "origin"_a, "scale"_a, "offsets"_a, "means"_a, "factors"_a.none(),
             "centres"_a.none(), "negligible"_a.none() = nb::none())
         .def(
             "sweep",
             [](const PreparedMixture& self, const Block& block, int64_t first) {
-                return swept(block, self.task(block), first);
+                return swept(block, self.densities(block), first);
             },
             "block"_a, "first"_a, "Nodes (level, index, sums) of the tree of chunks.")
         .def(
@@ -139,7 +186,7 @@ void bind_mixture(nb::module_& m) {
         .def(
             "scores",
             [](const PreparedMixture& self, const Block& block) {
-                MixtureTask task = self.task(block);
+                MixtureTask task = self.densities(block);
                 task.sums = false;
                 auto out = new_array<double>({static_cast<size_t>(block.rows.n)}, task.scores);
                 swept(block, task, 0);
@@ -149,7 +196,7 @@ void bind_mixture(nb::module_& m) {
         .def(
             "degrees",
             [](const PreparedMixture& self, const Block& block) {
-                MixtureTask task = self.task(block);
+                MixtureTask task = self.densities(block);
                 task.sums = false;
                 auto out = new_array<double>(
                     {static_cast<size_t>(block.rows.n), static_cast<size_t>(self.k)}, task.degrees);
@@ -160,7 +207,7 @@ void bind_mixture(nb::module_& m) {
         .def(
             "labels",
             [](const PreparedMixture& self, const Block& block) {
-                MixtureTask task = self.task(block);
+                MixtureTask task = self.densities(block);
                 task.sums = false;
                 auto out = new_array<int32_t>({static_cast<size_t>(block.rows.n)}, task.labels);
                 swept(block, task, 0);

@@ -33,6 +33,14 @@ template <class T> Output<T> new_array(std::initializer_list<size_t> shape, T*& 
     return Output<T>(data, shape.size(), shape.begin(), owner);
 }
 
+// The same without a copy.
+template <class T, class Source> Output<T> array_of(coterie::Buffer<T, Source>&& values) {
+    using Memory = coterie::Buffer<T, Source>;
+    auto* memory = new Memory(std::move(values));
+    nb::capsule owner(memory, [](void* p) noexcept { delete static_cast<Memory*>(p); });
+    return Output<T>(memory->data(), {memory->size()}, owner);
+}
+
 template <class T> Output<T> array_of(const std::vector<T>& values) {
     T* data;
     auto out = new_array<T>({values.size()}, data);

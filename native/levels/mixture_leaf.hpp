@@ -31,7 +31,7 @@ struct Leaf {
     int n = 0;        // rows in this leaf
     int groups = 0;
     int64_t first = 0;      // in the block
-    double* columns;        // (groups, padded, 8)
+    double* columns;        // (groups, padded, 8); or null
     double* degrees;        // (groups, k, 8)
     double* top;            // (256,) largest log density of each row
     double* total;          // (256,) sum of exponentials below it
@@ -55,18 +55,27 @@ struct Leaf {
     double* group(int g) const { return columns + g * 8 * padded; }
     double* logs(int g) const { return degrees + static_cast<size_t>(g) * 8 * k; }
 
-    // Reads rows [begin, end); rows beyond the last are zeros.
-    void read(const MixtureTask& task, int64_t begin, int64_t end) {
+    // From now on rows [begin, end).
+    void place(int64_t begin, int64_t end) {
         first = begin;
         n = static_cast<int>(end - begin);
         groups = (n + 7) / 8;
+    }
+    // Reads them; rows beyond the last are zeros.
+    void read(const MixtureTask& task) {
         if (task.rows->kind == Kind::float32)
-            read_from(static_cast<const float*>(task.rows->values) + begin * d, task);
+            read_from(static_cast<const float*>(task.rows->values) + first * d, task);
         else
-            read_from(static_cast<const double*>(task.rows->values) + begin * d, task);
+            read_from(static_cast<const double*>(task.rows->values) + first * d, task);
+    }
+    void read(const MixtureTask& task, int64_t begin, int64_t end) {
+        place(begin, end);
+        read(task);
     }
 
     template <class T> void read_from(const T* x, const MixtureTask& task) {
+        if (!columns)
+            return read_rows(x, task);
         if (d == 2)
             return read_few<2>(x, task);
         if (d == 3)
@@ -82,6 +91,18 @@ struct Leaf {
         for (int g = whole; g < groups; ++g)
             for (int j = 0; j < d; j += 4)
                 read_edge(x, task, g, j);
+    }
+
+    // Row by row only.
+    template <class T> void read_rows(const T* x, const MixtureTask& task) {
+        double* out = rows;
+        for (int r = 0; r < n; ++r, x += d, out += padded) {
+            for (int j = 0; j < d; ++j)
+                out[j] = (double(x[j]) - task.origin[j]) * task.scale[j];
+            for (int j = d; j < padded; ++j)
+                out[j] = 0.0;
+        }
+        std::memset(out, 0, sizeof(double) * padded * (8 * groups - n));
     }
 
     // Four columns of eight rows that lie `stride` apart.

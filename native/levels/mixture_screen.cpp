@@ -2,8 +2,6 @@
 // densities that they leave over.
 #include "mixture_screen.hpp"
 
-#include "mixture_tiles.hpp"
-
 namespace coterie::COTERIE_LEVEL {
 namespace {
 
@@ -57,13 +55,13 @@ int tiles32(const float* z, int d, int32_t* left, int groups, const float* u, in
 
 } // namespace
 
-Screen::Screen(const Leaf& leaf, double* memory) {
+Screen::Screen(const Leaf& leaf, double* batch, double* memory) {
     const size_t size = static_cast<size_t>(kLeafRows) * leaf.padded;
+    moved = batch;
     picked = memory;
-    moved = picked + size;
-    tops = moved + size;
-    found = tops + kLeafRows;
-    rows = reinterpret_cast<float*>(found + kLeafRows);
+    found = picked + static_cast<size_t>(kBatch) * leaf.padded;
+    tops = found + kBatch;
+    rows = reinterpret_cast<float*>(tops + kLeafRows);
     squares = rows + size;
     sums = squares + kLeafRows;
     enough = sums + kLeafRows;
@@ -80,14 +78,24 @@ void Screen::narrow(const Leaf& leaf) const {
     typedef float F8 __attribute__((vector_size(32)));
     for (int g = 0; g < leaf.groups; ++g) {
         F8 square = {};
-        for (int i = 0; i < d; ++i) {
-            const double* z = leaf.group(g) + 8 * i;
-            F8 narrow;
-            for (int q = 0; q < 8; ++q)
-                narrow[q] = static_cast<float>(z[q]);
-            store(rows + (static_cast<size_t>(8 * g / kGroup) * d + i) * kGroup + 8 * g % kGroup,
-                  narrow);
-            square += narrow * narrow;
+        const double* from = leaf.rows + static_cast<size_t>(8 * g) * leaf.padded;
+        for (int j = 0; j < d; j += 4) {
+            double turned[32];
+            for (int half = 0; half < 2; ++half) {
+                const double* four = from + 4 * half * leaf.padded + j;
+                store_turned(load<D4>(four), load<D4>(four + leaf.padded),
+                             load<D4>(four + 2 * leaf.padded), load<D4>(four + 3 * leaf.padded),
+                             turned + 4 * half);
+            }
+            for (int i = j; i < std::min(d, j + 4); ++i) {
+                F8 narrow;
+                for (int q = 0; q < 8; ++q)
+                    narrow[q] = static_cast<float>(turned[8 * (i - j) + q]);
+                store(rows + (static_cast<size_t>(8 * g / kGroup) * d + i) * kGroup +
+                          8 * g % kGroup,
+                      narrow);
+                square += narrow * narrow;
+            }
         }
         store(squares + 8 * g, square);
     }
@@ -175,7 +183,7 @@ int Screen::survivors(const MixtureTask& task, const Leaf& leaf, int c) const {
     return count;
 }
 
-// Log densities of some rows under component c; the rows stay in `picked`.
+// Log densities of at most kBatch rows under component c; the rows stay in `picked`.
 void Screen::compute(const MixtureTask& task, const Leaf& leaf, int c, const int32_t* places,
                      int count) const {
     const int groups = (count + 7) / 8, stride = 8 * leaf.padded;
@@ -282,13 +290,17 @@ int64_t Screen::log_densities(const MixtureTask& task, const Leaf& leaf, const P
         pause();
         if (!count)
             continue;
-        compute(task, leaf, c, places, count);
-        for (int t = 0; t < count; ++t)
-            tops[places[t]] = found[t];
-        if (task.directions) {
-            project(task, leaf, c, places, count);
-            continue;
+        for (int t0 = 0; t0 < count; t0 += kBatch) {
+            const int32_t* some = places + t0;
+            const int few = std::min(kBatch, count - t0);
+            compute(task, leaf, c, some, few);
+            for (int t = 0; t < few; ++t)
+                tops[some[t]] = found[t];
+            if (task.directions)
+                project(task, leaf, c, some, few);
         }
+        if (task.directions)
+            continue;
         for (int other = 0; other < k; ++other)
             if (other != c) {
                 left[other] += count;
@@ -302,8 +314,8 @@ int64_t Screen::log_densities(const MixtureTask& task, const Leaf& leaf, const P
         if (!left[c])
             continue;
         const int count = survivors(task, leaf, c);
-        if (count)
-            compute(task, leaf, c, list, count);
+        for (int t0 = 0; t0 < count; t0 += kBatch)
+            compute(task, leaf, c, list + t0, std::min(kBatch, count - t0));
         computed += count;
     }
     return computed;

@@ -3,7 +3,7 @@
 // others are computed. What comes out is bit for bit what computing all of them gives.
 #pragma once
 
-#include "mixture_leaf.hpp"
+#include "mixture_tiles.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 
@@ -19,16 +19,16 @@ struct Screen {
     uint8_t* far;    // (k, 256) is the density known to be negligible?
     int32_t* left;   // (k,) for how many rows it is not
     int32_t* starts; // (k + 1,) where the rows of each nearest mean begin in a list
-    double* picked;  // (256, padded) the same, eight by eight
-    double* moved;   // (256, padded) less a mean
-    double* found;   // (256,) their log densities
+    double* picked;  // (kBatch, padded) the same, eight by eight
+    double* moved;   // (kBatch, padded) less a mean
+    double* found;   // (kBatch,) their log densities
 
     static size_t doubles(const MixtureTask& task) {
         const size_t padded = (task.shape.d + 3) / 4 * 4;
-        return kLeafRows * (padded / 2 + 2 * padded + 6 + (task.shape.k + 7) / 8) + task.shape.k +
-               1;
+        return kLeafRows * (padded / 2 + 4 + (task.shape.k + 7) / 8) + kBatch * (padded + 1) +
+               task.shape.k + 1;
     }
-    Screen(const Leaf& leaf, double* memory);
+    Screen(const Leaf& leaf, double* batch, double* memory);
 
     // Logs of the leaf; -inf where negligible. Returns how many were computed.
     int64_t log_densities(const MixtureTask& task, const Leaf& leaf, const Pause& pause) const;

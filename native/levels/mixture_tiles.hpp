@@ -6,6 +6,8 @@
 
 namespace coterie::COTERIE_LEVEL {
 
+constexpr int kBatch = 64; // rows that meet one component after the other
+
 // logs -= squares of Wide whitened columns, for eight rows. u: (start + Wide, Wide) of the factor.
 template <int Wide>
 COTERIE_INLINE void tile(const double* z, const double* u, int start, const double* shift,

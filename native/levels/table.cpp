@@ -27,6 +27,8 @@ size_t mixture_full_doubles(const MixtureTask&);
 void mixture_few(const MixtureTask&, int64_t, int64_t, double*, double*, const Pause&);
 void mixture_axes(const MixtureTask&, int64_t, int64_t, double*, double*, const Pause&);
 void mixture_full(const MixtureTask&, int64_t, int64_t, double*, double*, const Pause&);
+size_t moments_doubles(const MixtureTask&);
+void mixture_moments(const MixtureTask&, int64_t, int, int, int, double*, double*, const Pause&);
 
 namespace {
 
@@ -64,6 +66,8 @@ const Kernels table = {COTERIE_LEVEL_NAME,
                        turn_columns,
                        mixture_doubles,
                        mixture,
+                       moments_doubles,
+                       mixture_moments,
                        float_tree,
                        double_tree,
                        reach_tree,

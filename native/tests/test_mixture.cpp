@@ -87,7 +87,7 @@ struct Case {
             mass += degree;
             first += degree * (x[r * d + d - 1] - (long double)means[k * d - 1]);
         }
-        const Buffer<double>& sums = nodes[0].sums;
+        const auto& sums = nodes[0].sums;
         CHECK(std::fabs(sums[0] - (double)likelihood) < 1e-11 * n);
         CHECK(std::fabs(sums[k] - (double)mass) < 1e-11 * n);
         CHECK(std::fabs(sums[k + k * d] - (double)first) < 1e-11 * n);

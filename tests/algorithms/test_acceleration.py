@@ -14,6 +14,7 @@ from coterie.algorithms.acceleration import Acceleration
 from coterie.algorithms.chart import MixtureChart
 from coterie.algorithms.covariance import FAMILIES, fixed
 from coterie.algorithms.mixture import Mixture
+from coterie.kernels.triangles import folded
 
 
 class Line:
@@ -79,7 +80,7 @@ def test_charts_go_there_and_back(kind: str, frozen: set[str], seed: int) -> Non
     roots = rng.normal(size=(k, d, d)) + 2 * np.eye(d)
     full = roots @ roots.transpose(0, 2, 1)
     covariances = {
-        "full": full,
+        "full": folded(full),
         "tied": full[0],
         "diag": np.diagonal(full, axis1=1, axis2=2),
         "spherical": full[:, 0, 0],

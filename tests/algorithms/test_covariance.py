@@ -11,6 +11,7 @@ from sklearn.mixture import GaussianMixture
 from coterie.algorithms.covariance import FAMILIES, NotPositiveDefinite, fixed
 from coterie.algorithms.floor import Floor
 from coterie.kernels.mixture_steps import Frame, Moments
+from coterie.kernels.triangles import folded, symmetric
 
 NAMES = ["full", "tied", "diag", "spherical"]
 
@@ -31,7 +32,8 @@ def some_covariances(name: str, k: int, d: int) -> Any:
 def test_factors_are_roots_of_the_precisions(name: str) -> None:
     family, C = FAMILIES[name], some_covariances(name, 3, 4)
     assert C.shape == family.shape(3, 4)
-    U = family.factors(C)
+    plain = Frame.plain(4)
+    U = family.factors_from_frame(family.factors(family.to_frame(C, plain)), plain)
     np.testing.assert_allclose(
         family.matrices(family.precisions(U), 3, 4) @ family.matrices(C, 3, 4),
         np.broadcast_to(np.eye(4), (3, 4, 4)),
@@ -53,29 +55,40 @@ def test_frame_and_back_is_exact(name: str) -> None:
     frame = Frame(np.zeros(4), exponent)
     there = family.to_frame(C, frame)
     assert np.array_equal(family.from_frame(there, frame), C)
+    here = family.to_frame(C, plain := Frame.plain(4))
     np.testing.assert_allclose(
-        family.factors_from_frame(family.factors(there), frame), family.factors(C), rtol=1e-10
+        family.factors_from_frame(family.factors(there), frame),
+        family.factors_from_frame(family.factors(here), plain),
+        rtol=1e-10,
     )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_put_aside_comes_back_and_inverses_are_inverse(name: str) -> None:
+    family, C = FAMILIES[name], some_covariances(name, 3, 4)
+    assert np.array_equal(family.whole(family.kept(C)), C)
+    np.testing.assert_allclose(family.inverse(family.inverse(C)), C, rtol=1e-9, atol=1e-12)
 
 
 def flat_moments() -> Moments:
     """Ten rows on a line in the plane, about their mean."""
     z = np.outer(np.arange(10) - 4.5, [1.0, 2.0])
-    return Moments(0.0, np.array([10.0]), np.zeros((1, 2)), (z.T @ z)[None])
+    return Moments(0.0, np.array([10.0]), np.zeros((1, 2)), folded((z.T @ z)[None]))
 
 
 def test_the_floor_raises_only_what_is_below_it() -> None:
     floor = Floor(np.array([1e-6, 1e-6]), added=False)
-    C = FAMILIES["full"].estimate(flat_moments(), np.zeros((1, 2)), floor)[0]
+    C = symmetric(FAMILIES["full"].estimate(flat_moments(), np.zeros((1, 2)), floor))[0]
     values = np.linalg.eigvalsh(C)
     np.testing.assert_allclose(values, [1e-6, 5 * 8.25], rtol=1e-8)
-    wide = Moments(0.0, np.array([2.0]), np.zeros((1, 2)), 2 * np.eye(2)[None])
-    assert np.array_equal(FAMILIES["full"].estimate(wide, np.zeros((1, 2)), floor)[0], np.eye(2))
+    wide = Moments(0.0, np.array([2.0]), np.zeros((1, 2)), np.array([[2.0, 0.0, 2.0]]))
+    found = FAMILIES["full"].estimate(wide, np.zeros((1, 2)), floor)
+    assert np.array_equal(found, [[1.0, 0.0, 1.0]])
 
 
 def test_an_added_floor_is_that_of_scikit_learn() -> None:
     floor = Floor(np.array([0.5, 0.25]), added=True)
-    C = FAMILIES["full"].estimate(flat_moments(), np.zeros((1, 2)), floor)[0]
+    C = symmetric(FAMILIES["full"].estimate(flat_moments(), np.zeros((1, 2)), floor))[0]
     np.testing.assert_allclose(C, 8.25 * np.outer([1, 2], [1, 2]) + np.diag([0.5, 0.25]))
 
 
@@ -88,7 +101,7 @@ def test_flat_covariances_are_named(name: str) -> None:
         C[1] = 0.0
     whose = "shared" if name == "tied" else "component 1"
     with pytest.raises(NotPositiveDefinite, match=whose) as flat:
-        FAMILIES[name].factors(C)
+        FAMILIES[name].factors(FAMILIES[name].to_frame(C, Frame.plain(4)))
     assert "reg_covar" in str(flat.value)
 
 

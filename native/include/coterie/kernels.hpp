@@ -165,10 +165,16 @@ struct Kernels {
     // For at most kFewColumns: rows as framed float32 by columns, W at a time.
     void (*turn_columns)(const SeedPass&, int64_t begin, int64_t end, float* columns);
 
-    // Gaussian mixtures: rows [begin, end) of a block; out: (shape.size()) the sums of this chunk.
+    // Gaussian mixtures: rows [begin, end) of a block; out: (shape.size()) the sums of this chunk,
+    // or of shares the log-likelihood.
     size_t (*mixture_doubles)(const MixtureTask&); // of scratch
     void (*mixture)(const MixtureTask&, int64_t begin, int64_t end, double* scratch, double* out,
                     const Pause& pause);
+    // For shared sums: adds the moments of a component, or the given part of them, over the rows of
+    // `shares` before `end`.
+    size_t (*moments_doubles)(const MixtureTask&);
+    void (*mixture_moments)(const MixtureTask&, int64_t end, int component, int part, int parts,
+                            double* scratch, double* sums, const Pause& pause);
     // Density: kernels over the leaves of a tree.
     TreeKernels<float> (*float_tree)(Norm, int width);
     TreeKernels<double> (*double_tree)(Norm, int width);

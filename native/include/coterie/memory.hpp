@@ -13,7 +13,21 @@ constexpr size_t kLargePage = size_t{1} << 21; // bytes
 // pages: to touch memory for the first time costs as much as a pass over it otherwise.
 void* aligned_memory(size_t bytes);
 
-template <class T> class Buffer {
+// The heap keeps much of what is given back to it, for whoever asks next. Pages of the system's own
+// return to it at once; less than a few of them come from the heap all the same.
+void* paged_memory(size_t bytes);
+void free_paged(void* memory, size_t bytes);
+
+struct Heap {
+    static void* take(size_t bytes) { return aligned_memory(bytes); }
+    static void give(void* memory, size_t) { std::free(memory); }
+};
+struct Pages {
+    static void* take(size_t bytes) { return paged_memory(bytes); }
+    static void give(void* memory, size_t bytes) { free_paged(memory, bytes); }
+};
+
+template <class T, class Source = Heap> class Buffer {
 public:
     Buffer() = default;
     explicit Buffer(size_t count) { resize(count); }
@@ -23,7 +37,10 @@ public:
             size_ = count;
             return;
         }
-        data_.reset(static_cast<T*>(aligned_memory(count * sizeof(T) + 64)));
+        data_.reset(); // before more is taken
+        size_ = capacity_ = 0;
+        const size_t bytes = count * sizeof(T) + 64;
+        data_ = {static_cast<T*>(Source::take(bytes)), Free{bytes}};
         size_ = capacity_ = count;
     }
     void zero() { std::memset(static_cast<void*>(data_.get()), 0, size_ * sizeof(T)); }
@@ -35,7 +52,8 @@ public:
 
 private:
     struct Free {
-        void operator()(T* p) const { std::free(p); }
+        size_t bytes = 0;
+        void operator()(T* p) const { Source::give(p, bytes); }
     };
     std::unique_ptr<T, Free> data_;
     size_t size_ = 0, capacity_ = 0;

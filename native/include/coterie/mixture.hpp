@@ -23,6 +23,8 @@ constexpr int kLeafRows = 256; // rows that are swept together
 constexpr int kFewAxes = 4;    // full covariances up to this many columns: lanes hold rows
 constexpr int kTile = 6;       // columns of a triangular factor that are multiplied together
 constexpr int kSixteen = 16;   // numbers in a 4 x 4 block of a second moment
+constexpr int kManyAxes = 64;  // full covariances of more columns: threads share one set of sums
+constexpr int kStretch = 4096; // rows whose degrees of belonging are kept for that, at a time
 // Half the squared distance, in the exponent of 2.
 constexpr double kHalf = 0.5 * 1.44269504088896340736;
 constexpr double kNegligible = -100; // log2 of degrees that are taken as zero, if not told
@@ -42,7 +44,18 @@ struct SumsShape {
         return 0;
     }
     int64_t size() const { return 1 + k * (1 + d + second()); }
+    // Is there one set of sums for all threads?
+    bool shared() const { return kind == Covariance::full && d > kManyAxes; }
+    // Rows that are summed before the tree begins.
+    int64_t chunk_rows() const {
+        return shared() ? 8 * kStretch : d <= 8 ? 8192 : d <= 64 ? 4096 : 1024;
+    }
 };
+
+// Where row i of a triangle begins that has column i first: (i, j) is at j - i from there.
+inline size_t triangle_row(int d, int i) {
+    return static_cast<size_t>(i) * d - static_cast<size_t>(i) * (i - 1) / 2;
+}
 
 // Numbers in a factor as the tiles of mixture_full.cpp read it.
 inline size_t packed_factor(int d) {
@@ -95,6 +108,8 @@ struct MixtureTask {
 
     // What is wanted; row r of the block is written at place r.
     bool sums = true;
+    double* shares = nullptr; // (k, kStretch) weight times degree, of rows from `shared_from` on
+    int64_t shared_from = 0;
     double* scores = nullptr;  // (n,)
     double* degrees = nullptr; // (n, k)
     int32_t* labels = nullptr; // (n,)
@@ -112,8 +127,9 @@ struct Pause {
 // A mixture prepared for the kernels.
 class Mixture {
 public:
-    // factors: precisions_cholesky in the shape of the kind; centres: (k, d) or null; negligible:
-    // (k,) log2 of degrees that count as zero in sums of full covariances, or null.
+    // factors: precisions_cholesky in the shape of the kind, of full ones the upper triangles row
+    // by row, or null if no density is ever asked for; centres: (k, d) or null; negligible: (k,)
+    // log2 of degrees that count as zero in sums of full covariances, or null.
     Mixture(Covariance kind, int k, int d, const double* offsets, const double* means,
             const double* factors, const double* centres, const double* negligible = nullptr);
     void describe(MixtureTask& task) const;
@@ -121,13 +137,15 @@ public:
 private:
     Covariance kind_;
     int k_, d_;
+    void prepare_full(const double* factors);
     void prepare_screen();
     void prepare_directions();
 
     std::vector<double> offsets_, means_, shifts_, centres_, limits_;
-    Buffer<double> factors_, whitener_;
+    Buffer<double, Pages> factors_;
+    Buffer<double> whitener_;
     std::vector<uint8_t> direct_;
-    Buffer<float> screen_factors_;
+    Buffer<float, Pages> screen_factors_;
     Buffer<double> directions_;
     std::vector<double> direction_base_, direction_slope_;
     std::vector<float> screen_shifts_, screen_means_, screen_halves_, screen_base_, screen_slope_;
@@ -137,11 +155,13 @@ private:
 struct Node {
     int level;
     int64_t index;
-    Buffer<double> sums;
+    Buffer<double, Pages> sums;
 };
 
-// Rows per chunk; blocks must begin at multiples of it to have the same bits as a single block.
-inline int64_t mixture_chunk_rows(int d) { return d <= 8 ? 8192 : d <= 64 ? 4096 : 1024; }
+// Blocks must begin at multiples of this to have the same bits as a single block, of any kind.
+inline int64_t mixture_chunk_rows(int d) {
+    return d <= kManyAxes ? SumsShape{Covariance::diag, 1, d}.chunk_rows() : 8 * kStretch;
+}
 
 // first: number of the block's first row. Returns what is left of the tree, by first row.
 std::vector<Node> sweep(Team& team, const MixtureTask& task, int64_t first);

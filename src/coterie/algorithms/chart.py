@@ -10,6 +10,7 @@ import numpy as np
 
 from coterie.algorithms.covariance import Family
 from coterie.algorithms.mixture import Mixture
+from coterie.kernels import triangles
 from coterie.kernels.exact import Floats
 
 
@@ -66,8 +67,8 @@ class MixtureChart:
     def _shape_vector(self, covariances: Floats) -> Floats:
         if not self._whole_matrices:
             return np.asarray(np.log(covariances).ravel() / 2)
-        L = np.linalg.cholesky(covariances)
-        L = L.reshape(-1, *L.shape[-2:])
+        tied = self.family.kind == "tied"
+        L = np.linalg.cholesky(covariances[None] if tied else triangles.symmetric(covariances))
         rows, columns = np.tril_indices(L.shape[-1], -1)
         logs = np.log(np.diagonal(L, axis1=1, axis2=2))
         return np.concatenate([logs.ravel(), L[:, rows, columns].ravel()])
@@ -75,14 +76,15 @@ class MixtureChart:
     def _shapes(self, vector: Floats, shape: tuple[int, ...]) -> Floats | None:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             if self._whole_matrices:
-                d = shape[-1]
+                d = len(self.floor)
                 L = np.zeros((len(vector) // (d * (d + 1) // 2), d, d))
                 rows, columns = np.tril_indices(d, -1)
                 logs, rest = np.split(vector, [len(L) * d])
                 L[:, np.arange(d), np.arange(d)] = np.exp(logs).reshape(len(L), d)
                 L[:, rows, columns] = rest.reshape(len(L), -1)
                 least = np.diagonal(L, axis1=1, axis2=2) ** 2
-                found = (L @ L.transpose(0, 2, 1)).reshape(shape)
+                found = L @ L.transpose(0, 2, 1)
+                found = found[0] if self.family.kind == "tied" else triangles.folded(found)
             else:
                 found = np.exp(2 * vector).reshape(shape)
                 least = found.reshape(shape[0], -1)

@@ -1,11 +1,14 @@
 """Families of covariance matrices: what each may look like, and everything that depends on it.
 
 All arithmetic is in the frame of the data (see `coterie.kernels.mixture_steps`), where columns are
-centred and near one in size; `to_frame` and `from_frame` translate.
+centred and near one in size; `to_frame` and `from_frame` translate. There full matrices, one for
+each component, are upper triangles, row by row, (k, d (d + 1) / 2): with many columns they are all
+that takes memory. One by one they are unfolded, worked on and folded again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
@@ -13,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.algorithms.floor import NO_ROOTS, Floor, Roots, floored, inverse_root, root_of
+from coterie.kernels import triangles
 from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Densities, Frame, Kind, Moments
 
@@ -95,6 +99,18 @@ class Family:
             offsets = np.log(weights) + self.log_peaks(factors, k, d)
         return Densities(self.kind, offsets, np.ascontiguousarray(means), factors)
 
+    def kept(self, covariances: Floats) -> Floats:
+        """Covariances in the data's units that are put aside, in little memory."""
+        return covariances
+
+    def whole(self, kept: Floats) -> Floats:
+        """As they were."""
+        return kept
+
+    def inverse(self, matrices: Floats) -> Floats:
+        """Of covariances or precisions, in the data's units."""
+        return self.precisions(self.factors(matrices))
+
     def to_frame(self, covariances: Floats, frame: Frame) -> Floats:
         return self.scaled(np.asarray(covariances, dtype=np.float64), -frame.exponent)
 
@@ -132,38 +148,36 @@ class Full(Family):
     ) -> tuple[Floats, Roots]:
         assert moments.second is not None
         roots: dict[int, Floats] = {}
-        C = np.empty(moments.second.shape)
-        for c, delta in enumerate(shift):  # one by one: matrices of all are large in memory
+        folded = triangles.empty(moments.second.shape)
+        for c, delta in enumerate(shift):
             with np.errstate(divide="ignore", invalid="ignore"):
                 cross = np.outer(moments.first[c] / moments.mass[c], delta)
-                np.divide(moments.second[c], moments.mass[c], out=C[c])
-                C[c] -= cross + cross.T
-                C[c] += np.outer(delta, delta)
-            if np.isfinite(C[c]).all():
-                C[c], root = floored(C[c], floor)
+                C = triangles.symmetric(moments.second[c : c + 1])[0]
+                C /= moments.mass[c]
+                C -= cross + cross.T
+                C += np.outer(delta, delta)
+            if np.isfinite(C).all():
+                C, root = floored(C, floor)
                 if root is not None:
                     roots[c] = root
-        return C, roots
+            folded[c] = triangles.folded(C[np.newaxis])[0]
+        return folded, roots
 
     def roots(self, covariances: Floats, floor: Floor) -> Roots:
-        found = {c: floored(C, floor)[1] for c, C in enumerate(covariances)}
+        found = {c: floored(C, floor)[1] for c, C in enumerate(_each(covariances))}
         return {c: root for c, root in found.items() if root is not None}
 
     def factors(self, covariances: Floats, roots: Roots = NO_ROOTS) -> Floats:
-        out = np.empty_like(covariances)
-        for c, C in enumerate(covariances):
+        out = triangles.empty(covariances.shape)
+        for c, C in enumerate(_each(covariances)):
             U = roots[c] if c in roots else inverse_root(C)
             if U is None:
                 raise NotPositiveDefinite(c)
-            out[c] = U
+            out[c] = triangles.folded(U[np.newaxis])[0]
         return out
 
     def log_peaks(self, factors: Floats, k: int, d: int) -> Floats:
-        diagonals = np.diagonal(factors, axis1=1, axis2=2)
-        return np.asarray(np.log(diagonals).sum(axis=1) - 0.5 * d * LOG_2_PI)
-
-    def scaled(self, covariances: Floats, exponent: NDArray[np.int32]) -> Floats:
-        return np.asarray(np.ldexp(covariances, exponent[:, None] + exponent))
+        return np.asarray(np.log(triangles.diagonals(factors)).sum(axis=1) - 0.5 * d * LOG_2_PI)
 
     def matrices(self, covariances: Floats, k: int, d: int) -> Floats:
         return covariances
@@ -171,11 +185,39 @@ class Full(Family):
     def precisions(self, factors: Floats) -> Floats:
         return np.asarray(factors @ np.swapaxes(factors, -1, -2))
 
+    def to_frame(self, covariances: Floats, frame: Frame) -> Floats:
+        k, d = covariances.shape[:2]
+        out = triangles.empty((k, d * (d + 1) // 2))
+        for c, C in enumerate(covariances):
+            scaled = np.ldexp(C, -(frame.exponent[:, None] + frame.exponent))
+            out[c] = triangles.folded(scaled[np.newaxis])[0]
+        return out
+
+    def from_frame(self, covariances: Floats, frame: Frame) -> Floats:
+        out = triangles.symmetric(covariances)
+        return np.asarray(np.ldexp(out, frame.exponent[:, None] + frame.exponent, out=out))
+
     def factors_from_frame(self, factors: Floats, frame: Frame) -> Floats:
-        return np.asarray(np.ldexp(factors, -frame.exponent[:, None]))
+        out = triangles.upper(factors)
+        return np.asarray(np.ldexp(out, -frame.exponent[:, None], out=out))
+
+    def kept(self, covariances: Floats) -> Floats:
+        return triangles.folded(covariances)
+
+    def whole(self, kept: Floats) -> Floats:
+        return triangles.symmetric(kept)
+
+    def inverse(self, matrices: Floats) -> Floats:
+        out = triangles.empty(matrices.shape)
+        for c, C in enumerate(matrices):
+            U = inverse_root(C)
+            if U is None:
+                raise NotPositiveDefinite(c)
+            np.matmul(U, U.T, out=out[c])
+        return out
 
 
-class Tied(Full):
+class Tied(Family):
     """All components share one covariance matrix: (d, d)."""
 
     kind = "tied"
@@ -194,7 +236,8 @@ class Tied(Full):
         means = np.where(live[:, None], shift, 0.0)
         assert moments.second is not None
         cross = moments.first.T @ means
-        total = moments.second.sum(axis=0) - (cross + cross.T)
+        second = triangles.symmetric(moments.second.sum(axis=0, keepdims=True))[0]
+        total = second - (cross + cross.T)
         total += (means * moments.mass[:, None]).T @ means
         return _shared(total / moments.mass.sum(), floor)
 
@@ -226,8 +269,17 @@ class Tied(Full):
 
     def unfolded(self, densities: Densities) -> Densities:
         k, d = densities.means.shape
-        factors = np.ascontiguousarray(np.broadcast_to(densities.factors, (k, d, d)))
+        factors = triangles.folded(np.broadcast_to(densities.factors, (k, d, d)))
         return replace(densities, kind="full", factors=factors)
+
+    def scaled(self, covariances: Floats, exponent: NDArray[np.int32]) -> Floats:
+        return np.asarray(np.ldexp(covariances, exponent[:, None] + exponent))
+
+    def precisions(self, factors: Floats) -> Floats:
+        return np.asarray(factors @ factors.T)
+
+    def factors_from_frame(self, factors: Floats, frame: Frame) -> Floats:
+        return np.asarray(np.ldexp(factors, -frame.exponent[:, None]))
 
 
 class Diag(Family):
@@ -330,6 +382,11 @@ FAMILIES: dict[str, Family] = {
 def fixed(shape_of: str) -> Family:
     """Covariances that are given and stay, in the shape of a family (P15)."""
     return type(FAMILIES[shape_of])(estimated=False)
+
+
+def _each(folded: Floats) -> Iterator[Floats]:
+    """Symmetric matrices, one at a time."""
+    return (triangles.symmetric(folded[c : c + 1])[0] for c in range(len(folded)))
 
 
 def _shared(C: Floats, floor: Floor) -> tuple[Floats, Roots]:

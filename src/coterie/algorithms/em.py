@@ -12,9 +12,15 @@ import numpy as np
 
 from coterie.algorithms.covariance import Family, NotPositiveDefinite, Tied
 from coterie.algorithms.floor import NO_ROOTS, Floor
-from coterie.algorithms.mixture import Mixture, MixtureIteration, MixtureRun, MixtureSurvey
+from coterie.algorithms.mixture import (
+    Mixture,
+    MixtureIteration,
+    MixtureRun,
+    MixtureSurvey,
+    PutAside,
+)
 from coterie.engines.protocol import Engine
-from coterie.kernels import mixture_steps
+from coterie.kernels import mixture_steps, triangles
 from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Densities, Moments
 
@@ -63,6 +69,7 @@ def em(
 ) -> MixtureRun:
     """Run EM from the given mixture."""
     run = Em(engine, survey, family, start, rules, sweep)
+    del start  # its matrices may be large
     started = time.perf_counter()
     if rules.max_iter == 0:
         return run.finish("max_iter=0 reached", started)
@@ -85,6 +92,7 @@ def em(
             run.record(moments, after)
             stopped = run.reason_to_stop(iteration)
             run.advance(moments, after, None if stopped else proposal)
+            del moments, after  # matrices may be large, and the next sweep brings more
             if observe is not None and observe(iteration, run.history[-1], run.in_data_units()):
                 stopped = stopped or "the callback asked to stop"
             if stopped:
@@ -110,7 +118,8 @@ class Em:
         sweep: Callable[..., mixture_steps.Sums],
     ) -> None:
         self.engine, self.survey, self.family, self.rules = engine, survey, family, rules
-        self.start, self.sweep = start, sweep
+        self.sweep = sweep
+        self.start = PutAside(start, family)
         self.floor: Floor = survey.floor(rules.reg_covar)
         self.mixture = start.to_frame(family, survey.frame)
         self.factors = self._factors(self.mixture)
@@ -228,8 +237,9 @@ class Em:
         moved = np.abs(after.means - self.mixture.means)
         if isinstance(self.family, Tied):
             reach = moved @ np.abs(factors)
-        elif factors.ndim == 3:
-            reach = np.einsum("ki,kij->kj", moved, np.abs(factors))
+        elif self.family.kind == "full":
+            each = (triangles.upper(factors[c : c + 1])[0] for c in range(len(moved)))
+            reach = np.array([one @ np.abs(U) for one, U in zip(moved, each, strict=True)])
         else:
             reach = moved * (factors if factors.ndim == 2 else factors[:, None])
         return bool(reach.max() > FAR)
@@ -276,19 +286,24 @@ class Em:
         return self.mixture.from_frame(self.family, self.survey.frame)
 
     def finish(self, stopped: str, started: float) -> MixtureRun:
-        """The error of the last mixture."""
+        """The error of the last mixture. What is large leaves as soon as it was translated."""
         if self.fallback is not None:
             self.mixture, self.factors = self.fallback
-        n_iter, last = len(self.history), self.in_data_units()
+            self.fallback = None
         error = self.error(self.expectation())
+        family, frame = self.family, self.survey.frame
+        factors = family.factors_from_frame(self.factors, frame)
+        del self.factors
+        last = self.in_data_units()
+        del self.mixture
         return MixtureRun(
             weights=last.weights,
             means=last.means,
             covariances=last.covariances,
-            precisions_cholesky=self.family.factors_from_frame(self.factors, self.survey.frame),
+            precisions_cholesky=factors,
             soft_clustering_error=error,
             log_likelihood=-error / self.survey.mass,
-            n_iter=n_iter,
+            n_iter=len(self.history),
             converged="tol=" in stopped,
             stopped=stopped,
             history=tuple(self.history),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from coterie.algorithms.covariance import Family, Tied
 from coterie.algorithms.floor import RELATIVE_FLOOR, Floor
 from coterie.engines.protocol import Engine
-from coterie.kernels import mixture_steps, steps
+from coterie.kernels import mixture_steps, steps, triangles
 from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Frame, Moments, Sums
 from coterie.kernels.steps import Extent
@@ -33,6 +33,20 @@ class Mixture:
     def from_frame(self, family: Family, frame: Frame) -> Mixture:
         means = frame.origin + np.ldexp(self.means, frame.exponent)
         return Mixture(self.weights, means, family.from_frame(self.covariances, frame))
+
+
+class PutAside(Mixture):
+    """A mixture whose covariances are kept in little memory, and made whole when asked for."""
+
+    def __init__(self, mixture: Mixture, family: Family) -> None:
+        kept = family.kept(mixture.covariances)
+        parts = {"weights": mixture.weights, "means": mixture.means}
+        self.__dict__.update(parts, _family=family, _kept=kept)
+
+    @property
+    def covariances(self) -> Floats:
+        family: Family = self.__dict__["_family"]
+        return family.whole(self.__dict__["_kept"])
 
 
 @dataclass(frozen=True)
@@ -125,7 +139,7 @@ def survey(engine: Engine, family: Family, extent: Extent | None = None) -> Mixt
     if isinstance(family, Tied):
         whole = engine.reduce(mixture_steps.label_moments, frame, "full", None, zeros).moments
         assert whole.second is not None
-        scatter = whole.second[0]
+        scatter = triangles.symmetric(whole.second)[0]
     return MixtureSurvey(extent, frame, mass, variances, scatter)
 
 
@@ -183,5 +197,5 @@ def _from_moments(
 def _spread(family: Family, variances: Floats) -> Floats:
     """Second moments of one component as wide as the data."""
     if family.kind == "full":
-        return np.diag(variances)[None]
+        return triangles.folded(np.diag(variances)[None])
     return variances[None] if family.kind == "diag" else variances.sum(keepdims=True)

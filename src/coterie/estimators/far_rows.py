@@ -22,7 +22,7 @@ def nearest_from_afar(X: Floats, frame: Frame, densities: Densities) -> NDArray[
     k, d = densities.means.shape
     lengths, sides = np.empty((2, len(z), k))
     for c in range(k):
-        factor = densities.factors if densities.kind == "tied" else densities.factors[c]
+        factor = densities.factor(c)
         U = factor if np.ndim(factor) == 2 else np.diag(np.broadcast_to(factor, d))
         y = z @ U
         lengths[:, c] = (y * y).sum(axis=1)

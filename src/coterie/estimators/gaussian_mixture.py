@@ -281,10 +281,9 @@ default="kmeans"
         progress = Progress(self, data.X, data.weights, n_init, news)
 
         def make(number: int, seed: int) -> MixtureRun:
-            first, observe = start(seed), progress.watch(number)
-            faster = self._acceleration(data, family, rules)
+            observe, faster = progress.watch(number), self._acceleration(data, family, rules)
             known, step = data.survey, data.sweep
-            run = em(data.engine, known, family, first, rules, observe, faster, step)
+            run = em(data.engine, known, family, start(seed), rules, observe, faster, step)
             return in_user_units(run, data.weight_exponent)
 
         found = best_of(
@@ -296,8 +295,9 @@ default="kmeans"
             record=lambda run, seed: replace(run, trace=None),
         )
         warn_of_mixture(found, self.max_iter, self.max_seconds)
-        self.__dict__.pop("trace_", None)
-        attributes = fitted_attributes(found.best, data, family)
+        for of_the_last in ("trace_", "precisions_"):
+            self.__dict__.pop(of_the_last, None)
+        attributes = fitted_attributes(found.best, data)
         for name, value in (attributes | {"stopped_": found.stopped}).items():
             setattr(self, name, value)
         self.runs_ = found.records

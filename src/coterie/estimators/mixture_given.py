@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,21 +25,27 @@ class Given:
 
     weights: Floats | None
     means: Floats | None
-    covariances: Floats | None
+    covariances: Callable[[], Floats] | None  # found when they are wanted, since they may be large
 
     @property
-    def mixture(self) -> Mixture | None:
-        """The whole mixture, if nothing is left to be found."""
-        if self.weights is None or self.means is None or self.covariances is None:
-            return None
-        return Mixture(self.weights, self.means, self.covariances)
+    def complete(self) -> bool:
+        """Whether nothing is left to be found."""
+        return not any(part is None for part in (self.weights, self.means, self.covariances))
+
+    @property
+    def mixture(self) -> Mixture:
+        """The whole mixture, if it is complete."""
+        assert self.weights is not None
+        assert self.means is not None
+        assert self.covariances is not None
+        return Mixture(self.weights, self.means, self.covariances())
 
     def over(self, found: Mixture) -> Mixture:
         """What was found, with what was given in its place."""
         return Mixture(
             found.weights if self.weights is None else self.weights,
             found.means if self.means is None else self.means,
-            found.covariances if self.covariances is None else self.covariances,
+            found.covariances if self.covariances is None else self.covariances(),
         )
 
 
@@ -57,7 +65,7 @@ def family_and_given(estimator: Any, d: int) -> tuple[Family, Given]:
                 "are given by fixed_covariance."
             )
         family, covariances = fixed_covariances(estimator.fixed_covariance, k, d)
-        return family, Given(weights, means, covariances)
+        return family, Given(weights, means, lambda: covariances)
     if estimator.fixed_covariance is not None:
         raise ValueError(
             "fixed_covariance is only used with covariance_type='fixed', and covariance_type is "
@@ -68,7 +76,8 @@ def family_and_given(estimator: Any, d: int) -> tuple[Family, Given]:
     if precisions is None:
         return family, Given(weights, means, None)
     precisions = _checked(precisions, family.shape(k, d), "precisions_init")
-    return family, Given(weights, means, _inverse(family, precisions, "precisions_init"))
+    _inverse(family, precisions, "precisions_init")
+    return family, Given(weights, means, functools.partial(family.inverse, precisions))
 
 
 def fixed_covariances(value: Any, k: int, d: int) -> tuple[Family, Floats]:
@@ -102,25 +111,25 @@ def _inverse(family: Family, matrices: Floats, name: str) -> Floats:
     if not np.all(np.isfinite(matrices)):
         raise ValueError(f"{name} contains NaN or infinity values: expected finite numbers.")
     whole = family.kind in ("full", "tied")
-    if whole and not np.allclose(matrices, np.swapaxes(matrices, -1, -2)):
+    each = matrices if matrices.ndim == 3 else [matrices]
+    if whole and not all(np.allclose(one, one.T) for one in each):
         raise ValueError(f"{name} should be symmetric, positive-definite: it is not symmetric.")
     try:
-        factors = family.factors(np.ascontiguousarray(matrices))
+        return family.inverse(np.ascontiguousarray(matrices))
     except NotPositiveDefinite as error:
         which = "" if error.component is None else f" that of component {error.component} is not"
         what = "symmetric, positive-definite" if whole else "positive"
         raise ValueError(
             f"{name} should be {what}:{which or ' it is not'}. Every direction needs some spread."
         ) from error
-    return family.precisions(factors)
 
 
-def _checked(values: Any, shape: tuple[int, ...], name: str) -> Floats:
+def _checked(values: Any, shape: tuple[int, ...], name: str, *, copy: bool = False) -> Floats:
     checked: Floats = check_array(
         values,
         dtype=np.float64,
         order="C",
-        copy=True,
+        copy=copy,
         ensure_2d=False,
         allow_nd=True,
         ensure_all_finite=False,
@@ -132,7 +141,7 @@ def _checked(values: Any, shape: tuple[int, ...], name: str) -> Floats:
 
 
 def _checked_weights(values: Any, k: int) -> Floats:
-    weights = _checked(values, (k,), "weights_init")
+    weights = _checked(values, (k,), "weights_init", copy=True)
     if not np.all((weights >= 0) & (weights <= 1)):
         worst = weights[np.argmin(np.where((weights >= 0) & (weights <= 1), 1, 0))]
         raise ValueError(

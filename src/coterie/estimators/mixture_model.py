@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from numbers import Integral
 from typing import Any
 
@@ -44,12 +45,18 @@ class MixtureModel(
     weights_: Floats
     means_: Floats
     covariances_: Floats
+    precisions_cholesky_: Floats
     n_features_in_: int
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self._marginal
         return tags
+
+    @functools.cached_property
+    def precisions_(self) -> Floats:
+        """Inverse covariances, when they are first asked for."""
+        return self._family.precisions(self.precisions_cholesky_)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """The component to which each row belongs most, the lowest index among equals.

@@ -8,7 +8,6 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from coterie.algorithms.covariance import Family
 from coterie.algorithms.mixture import Mixture, MixtureIteration, MixtureRun
 from coterie.algorithms.restarts import Restarts
 from coterie.estimators.mixture_problem import MixtureProblem
@@ -47,7 +46,7 @@ def news_of_mixture(
     return News(record, mixture.means, line, model, mixture=mixture)
 
 
-def fitted_attributes(run: MixtureRun, data: MixtureProblem, family: Family) -> dict[str, Any]:
+def fitted_attributes(run: MixtureRun, data: MixtureProblem) -> dict[str, Any]:
     """Attributes for a run in the units of the user."""
     mass = float(times_power(data.survey.mass, -data.weight_exponent))
     bounds = [-record.error / mass for record in run.history]
@@ -56,7 +55,6 @@ def fitted_attributes(run: MixtureRun, data: MixtureProblem, family: Family) -> 
         "means_": run.means,
         "covariances_": run.covariances,
         "precisions_cholesky_": run.precisions_cholesky,
-        "precisions_": family.precisions(run.precisions_cholesky),
         "converged_": run.converged,
         "n_iter_": run.n_iter,
         "lower_bound_": bounds[-1] if bounds else run.log_likelihood,

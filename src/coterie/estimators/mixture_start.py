@@ -44,9 +44,10 @@ def starter(
     deadline: float | None,
 ) -> Start:
     """The first mixture of a run, by its seed."""
-    known = previous or given.mixture
-    if known is not None:
-        return lambda seed: known
+    if previous is not None:
+        return lambda seed: previous
+    if given.complete:
+        return lambda seed: given.mixture
 
     def start(seed: int) -> Mixture:
         floor = data.survey.floor(estimator.reg_covar)
@@ -66,7 +67,7 @@ def starter(
 def runs_differ(estimator: Any, given: Given, previous: Mixture | None) -> bool:
     """Whether runs with different seeds start differently."""
     fixed = isinstance(estimator.init_params, str) and estimator.init_params == "principal"
-    return previous is None and given.mixture is None and not fixed
+    return previous is None and not given.complete and not fixed
 
 
 def random_degrees(hashes: NDArray[np.uint64], k: int, seed: int) -> Floats:

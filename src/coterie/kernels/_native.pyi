@@ -123,12 +123,25 @@ class Seeding:
         """(salted hashes, ones, values) of the smallest, in order."""
 
 def mixture_chunk_rows(d: int) -> int:
-    """Rows that are summed before the tree of chunks begins."""
+    """
+    Blocks that begin at multiples of this many rows give the same bits as one block.
+    """
+
+def paged(size: int) -> NDArray[numpy.float64]:
+    """
+    An array of numbers, not set, whose memory returns to the system with it.
+    """
+
+def fold(matrices: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], triangles: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """triangles: the upper triangles of the matrices, row by row."""
+
+def unfold(triangles: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], matrices: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], symmetric: bool) -> None:
+    """matrices: with these upper triangles; below them the same, or zeros."""
 
 class Mixture:
     """A Gaussian mixture, prepared for sweeps."""
 
-    def __init__(self, kind: str, origin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, negligible: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+    def __init__(self, kind: str, origin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, negligible: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
     def sweep(self, block: Block, first: int) -> list[tuple[int, int, NDArray[numpy.float64]]]:
         """Nodes (level, index, sums) of the tree of chunks."""

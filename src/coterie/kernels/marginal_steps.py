@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.kernels import _native, mixture_steps
+from coterie.kernels import _native, mixture_steps, triangles
 from coterie.kernels.block import Block
 from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Densities, Frame, Moments, Sums
@@ -84,7 +84,7 @@ def sweep(block: Block, frame: Frame, densities: Densities) -> Sums:
     """
     if densities.kind == "tied":
         k, d = densities.means.shape
-        factors = np.ascontiguousarray(np.broadcast_to(densities.factors, (k, d, d)))
+        factors = triangles.folded(np.broadcast_to(densities.factors, (k, d, d)))
         densities = replace(densities, kind="full", factors=factors)
     model = Marginals(frame, densities)
     k, d = densities.means.shape
@@ -134,7 +134,9 @@ class Marginals:
         k, d = densities.means.shape
         self.centres = densities.means if densities.centres is None else densities.centres
         factors = densities.factors
-        if densities.kind == "tied":
+        if densities.kind == "full":
+            factors = triangles.upper(factors)
+        elif densities.kind == "tied":
             factors = np.broadcast_to(factors, (k, d, d))
         elif densities.kind == "spherical":
             factors = np.broadcast_to(factors[:, np.newaxis], (k, d))
@@ -163,7 +165,7 @@ class Marginals:
             "full" if self.whole else "diag",
             self.log_weights + peaks,
             np.ascontiguousarray(self.densities.means[:, seen]),
-            np.ascontiguousarray(factors),
+            triangles.folded(factors) if self.whole else np.ascontiguousarray(factors),
             np.ascontiguousarray(self.centres[:, seen]),
         )
 
@@ -195,7 +197,7 @@ class Marginals:
         if pattern.block is None:
             own = np.ones(len(pattern.rows)) if weights is None else weights[pattern.rows]
             mass = float(own.sum()) * np.exp(self.log_weights)
-            part = Moments(0.0, mass, np.zeros((k, 0)), np.zeros((k, 0, 0)[: 2 + self.whole]))
+            part = Moments(0.0, mass, np.zeros((k, 0)), np.zeros((k, 0)))
         else:
             part = mixture_steps.sweep(pattern.block, *self.of(seen)).moments
         assert part.second is not None
@@ -216,14 +218,15 @@ class Marginals:
         b = shift[:, gone] - _times(A, shift[:, seen])
         Af = _times(A, part.first)
         first[:, gone] = Af + mass * b
-        cross = A @ part.second + _outer(b, part.first)
+        among = triangles.symmetric(part.second)
+        cross = A @ among + _outer(b, part.first)
         within = cross @ _turned(A) + _outer(Af, b) + mass[:, np.newaxis] * (_outer(b, b) + D)
         s, g = seen[:, np.newaxis], gone[:, np.newaxis]
-        second[:, s, seen] = part.second
+        second[:, s, seen] = among
         second[:, g, seen] = cross
         second[:, s, gone] = _turned(cross)
         second[:, g, gone] = within
-        return Moments(log_likelihood, part.mass, first, second)
+        return Moments(log_likelihood, part.mass, first, triangles.folded(second))
 
 
 def _regressions(C: Floats, seen: Columns, gone: Columns) -> tuple[Floats, Floats]:
@@ -257,10 +260,7 @@ def _flat(moments: Moments, kind: str) -> Floats:
     """As `Sums` lays them out."""
     second = moments.second
     assert second is not None
-    if kind == "full":
-        rows, columns = np.triu_indices(second.shape[1])
-        second = second[:, rows, columns]
-    elif kind == "spherical":
+    if kind == "spherical":
         second = second.sum(axis=1)
     return np.concatenate(
         [[moments.log_likelihood], moments.mass, moments.first.ravel(), second.ravel()]

@@ -1,8 +1,8 @@
 """What Gaussian mixtures ask of one block. Each step is a pure function of (block, model).
 
 Rows are read in a frame of the data's own: z = (x - origin) / 2^exponent, column by column, so
-that neither offsets nor units cost digits. Sums are taken over chunks of `chunk_rows` rows counted
-from the first row of the whole data, and chunks are added in the order of one fixed binary tree.
+that neither offsets nor units cost digits. Sums are taken over chunks of rows counted from
+the first row of the whole data, and chunks are added in the order of one fixed binary tree.
 Blocks that begin at multiples of `chunk_rows` therefore give the same bits as one block, in
 whatever order they are added and by however many threads they were swept.
 """
@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.kernels import _native
+from coterie.kernels import _native, triangles
 from coterie.kernels.block import Block
 from coterie.kernels.exact import Floats
 
@@ -47,13 +47,22 @@ class Densities:
     kind: Kind
     offsets: Floats  # (k,) log weight + log of the density's peak
     means: Floats  # (k, d)
-    factors: Floats  # precisions_cholesky: (k, d, d) upper, (d, d) upper, (k, d) or (k,)
+    factors: Floats  # precisions_cholesky: (k, d (d + 1) / 2) upper, (d, d) upper, (k, d) or (k,)
     centres: Floats | None = None  # (k, d) moments are taken about these; None: the means
     negligible: Floats | None = None  # (k,) log2 of degrees that full covariances may take as zero
 
     @property
     def n_components(self) -> int:
         return len(self.means)
+
+    def factor(self, c: int) -> Floats:
+        """Of one component, as a matrix; (d,) or a number where there are only variances."""
+        own: Floats = self.factors
+        if self.kind == "full":
+            own = triangles.upper(self.factors[c : c + 1])[0]
+        elif self.kind != "tied":
+            own = self.factors[c]
+        return own
 
 
 @dataclass(frozen=True)
@@ -67,7 +76,7 @@ class Moments:
     log_likelihood: float
     mass: Floats  # (k,)
     first: Floats  # (k, d)
-    second: Floats | None  # full (k, d, d), diag (k, d), spherical (k,) of |z - c|^2, tied: none
+    second: Floats | None  # full (k, d (d + 1) / 2), diag (k, d), spherical (k,) of |z - c|^2
 
 
 @dataclass(frozen=True)
@@ -90,15 +99,13 @@ class Sums:
         k, d = self.n_components, self.n_columns
         # What is left are complete trees of falling size, from the first row on.
         left = [self.nodes[place] for place in sorted(self.nodes, key=lambda p: p[1] << p[0])]
-        total = left[-1].copy()
-        for values in reversed(left[:-1]):
-            total += values
+        total = left.pop()
+        while left:
+            total = total + left.pop()
         mass, first, second = np.split(total[1:], [k, k + k * d])
         shaped: Floats | None = None
         if self.kind == "full":
-            rows, columns = np.triu_indices(d)
-            shaped = np.empty((k, d, d))
-            shaped[:, rows, columns] = shaped[:, columns, rows] = second.reshape(k, -1)
+            shaped = second.reshape(k, -1)
         elif self.kind == "diag":
             shaped = second.reshape(k, d)
         elif self.kind == "spherical":
@@ -116,7 +123,7 @@ def _join(nodes: dict[tuple[int, int], Floats], place: tuple[int, int], values: 
 
 
 def chunk_rows(d: int) -> int:
-    """Rows that are summed before the tree begins; blocks must begin at multiples of it."""
+    """Blocks must begin at multiples of it."""
     return _native.mixture_chunk_rows(d)
 
 
@@ -149,9 +156,7 @@ def label_moments(
 ) -> Sums:
     """Sums for degrees in {0, 1}: labels (n,) of the whole data, or None: all rows in one."""
     own = None if labels is None else labels[block.first :][: block.n_rows]
-    nodes = _prepared(frame, _without_densities(kind, centres)).sums_of_labels(
-        block.rows, block.first, own
-    )
+    nodes = _without_densities(frame, kind, centres).sums_of_labels(block.rows, block.first, own)
     return _sums(kind, centres, nodes)
 
 
@@ -160,9 +165,7 @@ def degree_moments(
 ) -> Sums:
     """Sums for given degrees of belonging, (n, k) of the whole data."""
     own = np.ascontiguousarray(degrees[block.first :][: block.n_rows])
-    nodes = _prepared(frame, _without_densities(kind, centres)).sums_of_degrees(
-        block.rows, block.first, own
-    )
+    nodes = _without_densities(frame, kind, centres).sums_of_degrees(block.rows, block.first, own)
     return _sums(kind, centres, nodes)
 
 
@@ -179,11 +182,10 @@ def _prepared(frame: Frame, densities: Densities) -> _native.Mixture:
     )
 
 
-def _without_densities(kind: Kind, centres: Floats) -> Densities:
+def _without_densities(frame: Frame, kind: Kind, centres: Floats) -> _native.Mixture:
     """Centres for moments only: no density is ever evaluated."""
-    k, d = centres.shape
-    size = {"full": k * d * d, "tied": d * d, "diag": k * d, "spherical": k}[kind]
-    return Densities(kind, np.zeros(k), np.ascontiguousarray(centres), np.zeros(size))
+    scale, centres = np.ldexp(1.0, -frame.exponent), np.ascontiguousarray(centres)
+    return _native.Mixture(kind, frame.origin, scale, np.zeros(len(centres)), centres, None, None)
 
 
 def _sums(kind: Kind, centres: Floats, nodes: list[tuple[int, int, Floats]]) -> Sums:

@@ -15,10 +15,7 @@ def in_mixture(model: GaussianMixture) -> str | None:
     if model.covariance_type == "fixed" and model.covariances_.ndim not in (1, 2, 3):
         return f"covariances_ of shape {model.covariances_.shape} are not {of_type}"
     shape = model._family.shape(k, d)
-    own = {
-        name: getattr(model, name)
-        for name in ("covariances_", "precisions_", "precisions_cholesky_")
-    }
+    own = {name: getattr(model, name) for name in ("covariances_", "precisions_cholesky_")}
     for i, run in enumerate(model.runs_):
         own[f"runs_/{i}/covariances"] = run.covariances
         own[f"runs_/{i}/precisions_cholesky"] = run.precisions_cholesky
@@ -26,6 +23,8 @@ def in_mixture(model: GaussianMixture) -> str | None:
     for name, values in own.items():
         if values.shape != shape:
             return f"{name} of shape {values.shape} are not {of_type}, whose shape is {shape}"
+    if model.precisions_.shape != shape:  # made when asked for, from what was right until here
+        return f"precisions_ of shape {model.precisions_.shape} are not {of_type}"
     for name in ("covariances_", "precisions_cholesky_"):
         values = own[name]
         square = values.ndim > 1 and values.shape[-2:] == (d, d) and model.covariance_type != "diag"

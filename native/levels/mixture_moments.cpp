@@ -1,0 +1,73 @@
+// mixture_moments.cpp: the moments of one component of many columns, or some of them, which are
+// added to sums that all threads share.
+#include "mixture_panel.hpp"
+
+namespace coterie::COTERIE_LEVEL {
+namespace {
+
+// Where part p of a triangle of blocks begins: parts have about as many blocks each.
+int part_begins(int blocks, int part, int parts) {
+    const int left = static_cast<int>(blocks * std::sqrt(double(parts - part) / parts) + 0.5);
+    return blocks - left;
+}
+
+template <class T>
+void add(const MixtureTask& task, int64_t end, int c, int part, int parts, double* scratch,
+         double* out, const Pause& pause) {
+    const int k = task.shape.k, d = task.shape.d, padded = (d + 3) / 4 * 4;
+    Panel panel(padded, scratch);
+    const int from = part_begins(panel.blocks, part, parts),
+              to = part_begins(panel.blocks, part + 1, parts);
+    panel.first = from;
+    double *mass = panel.rest, *first = mass + 8, *second = first + padded;
+    std::memset(mass, 0,
+                sizeof(double) *
+                    (8 + padded + blocks_of(panel.blocks - from) - blocks_of(panel.blocks - to)));
+    const T* x = static_cast<const T*>(task.rows->values) + task.shared_from * d;
+    const auto row = [&](int place, int b) __attribute__((always_inline)) {
+        const T* at = x + static_cast<int64_t>(place) * d + 4 * b;
+        D4 value;
+        if (4 * b + 4 > d) {
+            value = load<D4>(task.origin + 4 * b); // zeros beyond the last column
+            for (int l = 0; l < d - 4 * b; ++l)
+                value[l] = at[l];
+        } else if constexpr (sizeof(T) == 8) {
+            value = load<D4>(at);
+        } else {
+            value = __builtin_convertvector(load<F4>(at), D4);
+        }
+        return (value - load<D4>(task.origin + 4 * b)) * load<D4>(task.scale + 4 * b);
+    };
+    const double* shares = task.shares + static_cast<size_t>(c) * kStretch;
+    const int vectors = static_cast<int>((end - task.shared_from + kLanes - 1) / kLanes);
+    panel.choose(
+        vectors,
+        [&](int v) __attribute__((always_inline)) { return load<VD>(shares + v * kLanes); }, mass,
+        [&](int rows) {
+            pause();
+            panel.gather(row, task.centres + static_cast<size_t>(c) * d, d, rows, first);
+            panel.multiply_rows(rows, from, to, second);
+        });
+    if (part == 0)
+        out[1 + c] += across(mass);
+    double* firsts = out + 1 + k;
+    add_moments(first, second, from, to, d, firsts + static_cast<int64_t>(c) * d,
+                firsts + static_cast<int64_t>(k) * d + c * task.shape.second());
+}
+
+} // namespace
+
+size_t moments_doubles(const MixtureTask& task) {
+    const int padded = (task.shape.d + 3) / 4 * 4;
+    return Panel::doubles(padded) + 8 + padded + blocks_of(padded / 4);
+}
+
+void mixture_moments(const MixtureTask& task, int64_t end, int component, int part, int parts,
+                     double* scratch, double* out, const Pause& pause) {
+    if (task.rows->kind == Kind::float32)
+        add<float>(task, end, component, part, parts, scratch, out, pause);
+    else
+        add<double>(task, end, component, part, parts, scratch, out, pause);
+}
+
+} // namespace coterie::COTERIE_LEVEL
