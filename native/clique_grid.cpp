@@ -12,12 +12,13 @@ namespace {
 
 constexpr double kShrink = 1e-5;     // of a cell's side: more than all rounding together
 constexpr int64_t kWidest = 1 << 16; // cells in a row or column: float32 tells places in a cell
-constexpr double kCellsPerPoint = 16, kFewCells = 1 << 16, kMostCells = 0x1p32; // empty ones too
+constexpr double kCellsPerPoint = 16, kFewCells = 1 << 16, kMostCells = 0x1p31; // empty ones too
+constexpr int kApart = 4; // columns between rows of cells: what two cells reach beyond theirs
 constexpr int64_t kSegments = 64, kShortest = 1024; // parts of the data, read independently
 constexpr int64_t kBandPoints = 8192, kMostBands = 2048;
 
 struct Placed {
-    uint32_t key; // row of cells * width + column
+    int32_t key;
     float x, y;
     int32_t row;
 };
@@ -30,18 +31,17 @@ template <class T> struct Placing {
     GridFrame frame;
     double middle[2] = {0.5 * frame.width, 0.5 * frame.height};
 
-    uint32_t key(int64_t i) const {
-        const double x = place(values[2 * i], frame.low[0], frame.per_unit);
-        const double y = place(values[2 * i + 1], frame.low[1], frame.per_unit);
-        return static_cast<uint32_t>(static_cast<int32_t>(y)) * frame.width +
-               static_cast<uint32_t>(static_cast<int32_t>(x));
+    int32_t key(double x, double y) const {
+        return static_cast<int32_t>(y) * frame.stride + static_cast<int32_t>(x);
+    }
+    int32_t key(int64_t i) const {
+        return key(place(values[2 * i], frame.low[0], frame.per_unit),
+                   place(values[2 * i + 1], frame.low[1], frame.per_unit));
     }
     Placed operator()(int64_t i) const {
         const double x = place(values[2 * i], frame.low[0], frame.per_unit);
         const double y = place(values[2 * i + 1], frame.low[1], frame.per_unit);
-        return {static_cast<uint32_t>(static_cast<int32_t>(y)) * frame.width +
-                    static_cast<uint32_t>(static_cast<int32_t>(x)),
-                static_cast<float>(x - middle[0]), static_cast<float>(y - middle[1]),
+        return {key(x, y), static_cast<float>(x - middle[0]), static_cast<float>(y - middle[1]),
                 static_cast<int32_t>(i)};
     }
 };
@@ -103,18 +103,19 @@ GridFrame GridFrame::around(Team& team, const Space& space) {
     if (!(extent.check == 0) || !std::isfinite(frame.per_unit) || !(cells[0] <= kWidest) ||
         !(cells[1] <= kWidest))
         frame.why_not = "the data are too wide for cells of this eps";
-    else if (cells[0] * cells[1] >
+    else if ((cells[0] + kApart) * (cells[1] + kApart) >= // of keys around the last cell as well
              std::min(kMostCells, kCellsPerPoint * static_cast<double>(rows.n) + kFewCells))
         frame.why_not = "most cells of a grid would be empty";
     else {
         frame.width = static_cast<int32_t>(cells[0]);
         frame.height = static_cast<int32_t>(cells[1]);
+        frame.stride = frame.width + kApart;
     }
     return frame;
 }
 
 CliqueGrid::CliqueGrid(Team& team, const Space& space, const GridFrame& frame)
-    : n_(space.n()), height_(frame.height) {
+    : n_(space.n()), stride_(frame.stride) {
     if (space.rows().kind == Kind::float64)
         sort(team, static_cast<const double*>(space.rows().values), frame);
     else
@@ -125,7 +126,7 @@ CliqueGrid::CliqueGrid(Team& team, const Space& space, const GridFrame& frame)
 // A counting sort in two steps: into bands of cells that fit into cache, then each band.
 template <class T> void CliqueGrid::sort(Team& team, const T* values, const GridFrame& frame) {
     const Placing<T> placing{values, frame};
-    const int64_t total = static_cast<int64_t>(frame.width) * frame.height;
+    const int64_t total = static_cast<int64_t>(frame.stride) * frame.height;
     const int64_t wanted = std::clamp<int64_t>(n_ / kBandPoints, 1, kMostBands);
     int shift = 0;
     while ((total >> shift) >= 2 * wanted)
@@ -173,7 +174,7 @@ template <class T> void CliqueGrid::sort(Team& team, const T* values, const Grid
             return;
         std::vector<int32_t>& table = tables[thread];
         table.assign(size_t{1} << shift, 0);
-        const auto base = static_cast<uint32_t>(b << shift);
+        const auto base = static_cast<int32_t>(b << shift);
         for (int32_t i = begin[b]; i < begin[b + 1]; ++i)
             ++table[points[i].key - base];
         int32_t next = begin[b];
@@ -187,9 +188,9 @@ template <class T> void CliqueGrid::sort(Team& team, const T* values, const Grid
             row_[slot] = point.row;
         }
         int32_t cell = begin[b], start = begin[b];
-        for (uint32_t q = 0; q < table.size(); ++q)
+        for (size_t q = 0; q < table.size(); ++q)
             if (table[q] > start) {
-                points[cell].key = base + q;
+                points[cell].key = base + static_cast<int32_t>(q);
                 points[cell++].row = std::exchange(start, table[q]);
             }
         cells[b] = cell - begin[b];
@@ -200,28 +201,22 @@ template <class T> void CliqueGrid::sort(Team& team, const T* values, const Grid
     int32_t found = 0;
     for (int64_t b = 0; b <= bands; ++b)
         found += std::exchange(cells[b], found);
-    cells_ = found;
-    column_.resize(found + kBeyond);
-    std::fill_n(column_.data() + found, kBeyond, 0);
-    start_.resize(found + 1);
-    row_begin_.resize(height_ + 1);
-    start_[found] = static_cast<int32_t>(n_);
-    row_begin_[height_] = found;
+    cells_.resize(found, static_cast<int32_t>(n_));
     team.for_chunks(bands, 1, [&](int, int64_t b, int64_t) {
-        const int64_t width = frame.width;
-        int64_t row = ((b << shift) + width - 1) / width; // the first that begins in this band
-        const int64_t row_end =
-            std::min<int64_t>(height_, (((b + 1) << shift) + width - 1) / width);
-        for (int32_t c = cells[b]; c < cells[b + 1]; ++c) {
-            const Placed& cell = points[begin[b] + c - cells[b]];
-            for (; row < row_end && row * width <= cell.key; ++row)
-                row_begin_[row] = c;
-            column_[c] = static_cast<int32_t>(cell.key % width);
-            start_[c] = cell.row;
+        const Placed* cell = points.data() + begin[b];
+        for (int32_t c = cells[b]; c < cells[b + 1]; ++c, ++cell) {
+            cells_.key[c] = cell->key;
+            cells_.start[c] = cell->row;
         }
-        for (; row < row_end; ++row)
-            row_begin_[row] = cells[b + 1];
     });
+}
+
+void CliqueGrid::Cells::resize(int32_t cells, int32_t end) {
+    count = cells;
+    key.resize(cells + kBeyond);
+    std::fill_n(key.data() + cells, kBeyond, std::numeric_limits<int32_t>::max());
+    start.resize(cells + 1);
+    start[cells] = end;
 }
 
 // A coordinate is off by half a unit in the last place of the largest one, and by what placing it
@@ -237,52 +232,69 @@ void CliqueGrid::set_radii(const Space& space, const GridFrame& frame) {
     outer_ = std::nextafter(static_cast<float>(out * out * (1 + 16 * u)), 4.0f);
 }
 
-void CliqueGrid::marked_first(Team& team, const uint8_t* marks, int32_t* first) {
-    struct Kept {
-        float x, y;
-        int32_t row;
+void CliqueGrid::divide(Team& team, const uint8_t* marks, const int32_t* marked) {
+    const Cells all = std::move(cells_);
+    const int64_t chunk = some_cells(all.count), chunks = (all.count + chunk - 1) / chunk;
+    struct Counts {
+        int32_t points = 0, cells = 0, others = 0; // marked points, their cells, cells of others
     };
-    std::vector<std::vector<Kept>> rest(team.size());
-    team.for_chunks(cells_, some_cells(cells_), [&](int thread, int64_t c, int64_t end) {
-        for (; c < end; ++c) {
-            const int32_t begin = start_[c];
-            int32_t to = begin;
-            while (to < start_[c + 1] && marks[to])
-                ++to;
-            if (to < start_[c + 1]) {
-                rest[thread].clear();
-                for (int32_t i = to; i < start_[c + 1]; ++i)
-                    if (marks[i]) {
-                        x_[to] = x_[i];
-                        y_[to] = y_[i];
-                        row_[to++] = row_[i];
-                    } else {
-                        rest[thread].push_back({x_[i], y_[i], row_[i]});
-                    }
+    std::vector<Counts> before(chunks + 1);
+    team.for_chunks(all.count, chunk, [&](int, int64_t begin, int64_t end) {
+        Counts own;
+        for (int64_t c = begin; c < end; ++c) {
+            own.points += marked[c];
+            own.cells += marked[c] > 0;
+            own.others += marked[c] < all.start[c + 1] - all.start[c];
+        }
+        before[begin / chunk] = own;
+    });
+    Counts sum;
+    for (Counts& counts : before) {
+        const Counts own = std::exchange(counts, sum);
+        sum = {sum.points + own.points, sum.cells + own.cells, sum.others + own.others};
+    }
+    const Counts whole = before[chunks];
+    cells_ = {};
+    cells_.resize(whole.cells, whole.points);
+    left_out_.resize(whole.others, static_cast<int32_t>(n_));
+    Buffer<float> x(n_ + kBeyond), y(n_ + kBeyond);
+    Buffer<int32_t> row(n_);
+    team.for_chunks(all.count, chunk, [&](int, int64_t begin, int64_t end) {
+        auto [point, cell, other] = before[begin / chunk];
+        int32_t rest = whole.points + all.start[begin] - point;
+        for (int64_t c = begin, to = point, out = rest; c < end; ++c) {
+            const int32_t points = all.start[c + 1] - all.start[c];
+            if (marked[c] > 0) {
+                cells_.key[cell] = all.key[c];
+                cells_.start[cell++] = static_cast<int32_t>(to);
             }
-            first[c] = to - begin;
-            if (to < start_[c + 1])
-                for (const Kept& point : rest[thread]) {
-                    x_[to] = point.x;
-                    y_[to] = point.y;
-                    row_[to++] = point.row;
-                }
+            if (marked[c] < points) {
+                left_out_.key[other] = all.key[c];
+                left_out_.start[other++] = static_cast<int32_t>(out);
+            }
+            to += marked[c];
+            out += points - marked[c];
+        }
+        for (int32_t i = all.start[begin]; i < all.start[end]; ++i) {
+            const int32_t slot = marks[i] ? point : rest; // without a branch: who could foresee it
+            point += marks[i];
+            rest += 1 - marks[i];
+            x[slot] = x_[i];
+            y[slot] = y_[i];
+            row[slot] = row_[i];
         }
     });
+    std::fill_n(x.data() + n_, kBeyond, 0.0f);
+    std::fill_n(y.data() + n_, kBeyond, 0.0f);
+    x_ = std::move(x);
+    y_ = std::move(y);
+    row_ = std::move(row);
 }
 
-GridView CliqueGrid::view() const {
-    return {n_,
-            height_,
-            cells_,
-            row_begin_.data(),
-            column_.data(),
-            start_.data(),
-            x_.data(),
-            y_.data(),
-            row_.data(),
-            inner_,
-            outer_};
+GridView CliqueGrid::view_of(const Cells& cells) const {
+    return {cells.count,        stride_,   cells.key.data(),
+            cells.start.data(), x_.data(), y_.data(),
+            row_.data(),        inner_,    outer_};
 }
 
 } // namespace coterie

@@ -7,7 +7,6 @@ namespace {
 
 constexpr int kRows = 5; // rows of cells that can hold neighbours
 constexpr int kOffsets[kRows] = {0, -1, 1, -2, 2};
-constexpr int kBefore[3] = {0, 1, 3};   // the own row and the two before
 constexpr int64_t kPatience = 1 << 20;  // pairs between looks for signals
 constexpr int64_t kManyPairs = 1 << 12; // more are not all compared
 constexpr int32_t kProbe = 64;          // but first some, which mostly is enough
@@ -15,6 +14,21 @@ constexpr int32_t kProbe = 64;          // but first some, which mostly is enoug
 struct Span {
     int32_t begin, end; // of cells, or of slots
 };
+
+constexpr int32_t kLane[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+// The first `count` lanes, of which there may be more than enough.
+COTERIE_INLINE VI first_lanes(int32_t count) { return load<VI>(kLane) < all(count); }
+
+template <int Half, size_t... Q> COTERIE_INLINE VI swapped(VI v, std::index_sequence<Q...>) {
+    return __builtin_shufflevector(v, v, (int(Q) ^ Half)...);
+}
+template <int Half = W / 2> COTERIE_INLINE int32_t total(VI v) {
+    if constexpr (Half == 0)
+        return v[0];
+    else
+        return total<Half / 2>(v + swapped<Half>(v, std::make_index_sequence<W>{}));
+}
 
 COTERIE_INLINE int lowest(uint32_t set) { return __builtin_ctz(set); }
 
@@ -31,68 +45,55 @@ COTERIE_INLINE int32_t first_from(const int32_t* values, int32_t begin, int32_t 
     return begin;
 }
 
-// The first from `at` on of the sorted columns before `last` that is at least `least`.
-COTERIE_INLINE int32_t move_on(const int32_t* column, int32_t at, int32_t last, int32_t least) {
-    for (;;) {
-        uint32_t below = bits(load<VI>(column + at) < all(least));
-        if (last - at < W)
-            below &= (1u << (last - at)) - 1;
-        const int steps = lowest(~below);
-        at += steps;
-        if (steps < W)
-            return at;
-    }
-}
-
-// The cells of five rows that can hold neighbours of one cell, the own row first. Along a row of
-// cells they only move on, and only when they are asked for.
-class Around {
+// The cells of one row that lie at most so many columns away from where one stands. They only move
+// on, from key to key, and only when they are asked for.
+class Stretch {
 public:
-    COTERIE_INLINE Around(const GridView& g, int32_t row, int32_t cell) : g_(g) {
-        for (int k = 0; k < kRows; ++k) {
-            const int32_t r = row + kOffsets[k];
-            const bool there = r >= 0 && r < g.height;
-            last_[k] = there ? g.row_begin[r + 1] : 0;
-            begin_[k] =
-                there ? first_from(g.column, g.row_begin[r], last_[k], g.column[cell] - 2) : 0;
+    COTERIE_INLINE Stretch(const GridView& g, int32_t key, int rows, int columns)
+        : keys_(g.key), shift_(rows * g.stride - columns), width_(2 * columns + 1),
+          at_(first_from(g.key, 0, g.cells, key + shift_)) {}
+    COTERIE_INLINE Span operator()(int32_t key) {
+        const VI least = all(key + shift_), beyond = least + width_;
+        VI seen = load<VI>(keys_ + at_);
+        int before = lowest(~bits(seen < least));
+        while (before == W) {
+            seen = load<VI>(keys_ + (at_ += W));
+            before = lowest(~bits(seen < least));
         }
-    }
-    COTERIE_INLINE void stand_at(int32_t column) { column_ = column; }
-    COTERIE_INLINE Span operator[](int k) { return within(k, 2); }
-    // Only so many columns to the left and right.
-    COTERIE_INLINE Span within(int k, int columns) {
-        begin_[k] = move_on(g_.column, begin_[k], last_[k], column_ - 2);
-        const int32_t begin =
-            columns == 2 ? begin_[k] : move_on(g_.column, begin_[k], last_[k], column_ - columns);
-        return {begin, move_on(g_.column, begin, last_[k], column_ + columns + 1)};
+        int within = lowest(~bits(seen < beyond));
+        const int32_t first = at_;
+        at_ += before;
+        if (within < W)
+            return {at_, first + within};
+        int32_t end = at_;
+        while ((within = lowest(~bits(load<VI>(keys_ + end) < beyond))) == W)
+            end += W;
+        return {at_, end + within};
     }
 
 private:
-    const GridView& g_;
-    int32_t column_ = 0, begin_[kRows], last_[kRows];
+    const int32_t* keys_;
+    int32_t shift_, width_, at_;
 };
 
-// Calls use(cell, around) for the cells [begin, end).
-template <class Use>
-COTERIE_INLINE void for_cells(const GridView& g, int32_t begin, int32_t end, Use use) {
-    int32_t row = first_from(g.row_begin, 0, g.height, begin + 1) - 1;
-    for (int32_t cell = begin; cell < end; ++row) {
-        const int32_t row_end = g.row_begin[row + 1] < end ? g.row_begin[row + 1] : end;
-        if (cell >= row_end)
-            continue;
-        Around around(g, row, cell);
-        for (; cell < row_end; ++cell) {
-            around.stand_at(g.column[cell]);
-            use(cell, around);
-        }
-    }
-}
+// The cells of five rows that can hold neighbours of the points of one cell, the own row first.
+class Around {
+public:
+    COTERIE_INLINE Around(const GridView& g, int32_t key) : Around(g, key, Five{}) {}
+    COTERIE_INLINE Span operator()(int k, int32_t key) { return rows_[k](key); }
+
+private:
+    using Five = std::make_integer_sequence<int, kRows>;
+    template <int... K>
+    COTERIE_INLINE Around(const GridView& g, int32_t key, std::integer_sequence<int, K...>)
+        : rows_{Stretch(g, key, kOffsets[K], 2)...} {}
+    Stretch rows_[kRows];
+};
 
 COTERIE_INLINE Span slots_of(const GridView& g, Span cells) {
     return {g.start[cells.begin], g.start[cells.end]};
 }
 
-// The first `count` lanes, of which there may be more than enough.
 COTERIE_INLINE uint32_t lanes(int32_t count) {
     return count >= W ? (1u << W) - 1 : (1u << count) - 1;
 }
@@ -127,49 +128,50 @@ struct Patience {
     }
 };
 
-// Adds to found[p] how many slots are certainly nearby P points; true if some are too close to
-// tell.
-template <int P>
-COTERIE_INLINE bool count_points(const GridView& g, Span slots, const VF* x, const VF* y,
-                                 int64_t* found) {
-    const VF inner = all(g.inner), outer = all(g.outer);
-    VI doubt = {};
-    for (int32_t j = slots.begin; j < slots.end; j += W) {
-        const uint32_t there = lanes(slots.end - j);
+// How many points are nearby P points of one cell: at least `sure`, at most `most` of them.
+template <int P> struct Tally {
+    const GridView& g;
+    VF x[P], y[P];
+    VI sure[P] = {}, most[P] = {}; // by lane
+
+    COTERIE_INLINE Tally(const GridView& grid, int32_t first, int32_t count) : g(grid) {
         for (int p = 0; p < P; ++p) {
-            const VF s = squares(g, j, x[p], y[p]);
-            const VI near = s <= inner;
-            doubt |= near ^ (s <= outer);
-            found[p] += __builtin_popcount(bits(near) & there);
+            x[p] = all(g.x[first + (p < count ? p : 0)]);
+            y[p] = all(g.y[first + (p < count ? p : 0)]);
         }
     }
-    return bits(doubt) != 0;
-}
+    COTERIE_INLINE void add(Span slots) {
+        const VF inner = all(g.inner), outer = all(g.outer);
+        for (int32_t j = slots.begin; j < slots.end; j += W) {
+            const VI there = first_lanes(slots.end - j);
+            for (int p = 0; p < P; ++p) {
+                const VF s = squares(g, j, x[p], y[p]);
+                sure[p] -= there & (s <= inner);
+                most[p] -= there & (s <= outer);
+            }
+        }
+    }
+};
 
 // The points of one cell, P at a time: how many points are nearby, up to `enough`.
 template <int P>
 COTERIE_INLINE void count_some(const GridTask& task, const Span* slots, int32_t first,
                                int32_t count, int64_t enough, int64_t* found) {
-    const GridView& g = task.grid;
-    VF x[P], y[P];
-    for (int p = 0; p < P; ++p) {
-        x[p] = all(g.x[first + (p < count ? p : 0)]);
-        y[p] = all(g.y[first + (p < count ? p : 0)]);
-        found[p] = 0;
-    }
-    bool doubt = false;
+    Tally<P> tally(task.grid, first, count);
     for (int k = 0; k < kRows; ++k) {
-        doubt |= count_points<P>(g, slots[k], x, y, found);
-        int64_t least = found[0];
-        for (int p = 1; p < P; ++p)
+        tally.add(slots[k]);
+        if (k == 0 || k == 3)
+            continue; // seldom enough, or seldom more than before
+        int64_t least = found[0] = total(tally.sure[0]);
+        for (int p = 1; p < P; ++p) {
+            found[p] = total(tally.sure[p]);
             least = found[p] < least ? found[p] : least;
+        }
         if (least >= enough)
             return;
     }
-    if (!doubt)
-        return;
     for (int p = 0; p < count; ++p) {
-        if (found[p] >= enough)
+        if (found[p] >= enough || total(tally.most[p]) == found[p])
             continue;
         found[p] = 0;
         for (int k = 0; k < kRows; ++k)
@@ -179,30 +181,33 @@ COTERIE_INLINE void count_some(const GridTask& task, const Span* slots, int32_t 
 }
 
 void count(const GridTask& task, int thread, int32_t begin, int32_t end, int64_t enough,
-           uint8_t* core, int64_t* found) {
+           uint8_t* core, int32_t* cores, int64_t* found) {
     const GridView& g = task.grid;
     Patience patience{task, thread};
-    for_cells(g, begin, end, [&](int32_t cell, Around& around) {
+    Around around(g, g.key[begin]);
+    for (int32_t cell = begin; cell < end; ++cell) {
         const int32_t first = g.start[cell], last = g.start[cell + 1];
         if (!found && last - first >= enough) {
             std::memset(core + first, 1, last - first);
-            return;
+            cores[cell] = last - first;
+            continue;
         }
+        cores[cell] = 0;
         Span slots[kRows];
         int64_t points = 0;
         for (int k = 0; k < kRows; ++k) {
-            slots[k] = slots_of(g, around[k]);
+            slots[k] = slots_of(g, around(k, g.key[cell]));
             points += slots[k].end - slots[k].begin;
         }
         if (!found && points < enough) {
             std::memset(core + first, 0, last - first);
-            return;
+            continue;
         }
         constexpr int P = 4;
         for (int32_t i = first; i < last; i += P) {
             patience.spend(P * points);
             const int32_t some = last - i < P ? last - i : P;
-            const int64_t stop = found ? g.n + 1 : enough;
+            const int64_t stop = found ? task.space->n() + 1 : enough;
             int64_t near[P];
             if (some == 1)
                 count_some<1>(task, slots, i, some, stop, near);
@@ -212,20 +217,22 @@ void count(const GridTask& task, int thread, int32_t begin, int32_t end, int64_t
                 count_some<P>(task, slots, i, some, stop, near);
             for (int p = 0; p < some; ++p) {
                 core[i + p] = near[p] >= enough;
+                cores[cell] += near[p] >= enough;
                 if (found)
                     found[i + p] = near[p];
             }
         }
-    });
+    }
 }
 
 void visit(const GridTask& task, int thread, int32_t begin, int32_t end, OnSlots on_slots,
            void* to) {
     const GridView& g = task.grid;
     Patience patience{task, thread};
-    for_cells(g, begin, end, [&](int32_t cell, Around& around) {
+    Around around(g, g.key[begin]);
+    for (int32_t cell = begin; cell < end; ++cell)
         for (int k = 0; k < kRows; ++k) {
-            const Span slots = slots_of(g, around[k]);
+            const Span slots = slots_of(g, around(k, g.key[cell]));
             for (int32_t i = g.start[cell]; i < g.start[cell + 1]; ++i)
                 for (int32_t j = slots.begin; j < slots.end; j += W) {
                     patience.spend(W);
@@ -233,7 +240,6 @@ void visit(const GridTask& task, int thread, int32_t begin, int32_t end, OnSlots
                         on_slots(to, i, j, hits);
                 }
         }
-    });
 }
 
 // Is any of the slots of a nearby any of those of b?
@@ -245,15 +251,11 @@ COTERIE_INLINE bool any_of(const GridTask& task, Span a, Span b) {
     return false;
 }
 
-COTERIE_INLINE Span cores_of(const GridView& g, const CellLinks& links, int32_t cell) {
-    return {g.start[cell], g.start[cell] + links.cores[cell]};
-}
-
 COTERIE_INLINE void link(const GridTask& task, Patience& patience, const CellLinks& links,
                          int32_t a, int32_t b) {
     if (links.sets.same(a, b))
         return;
-    Span p = cores_of(task.grid, links, a), q = cores_of(task.grid, links, b);
+    const Span p = slots_of(task.grid, {a, a + 1}), q = slots_of(task.grid, {b, b + 1});
     const int64_t pairs = static_cast<int64_t>(p.end - p.begin) * (q.end - q.begin);
     patience.spend(pairs < kManyPairs ? pairs : kManyPairs);
     if (pairs <= kManyPairs) {
@@ -272,83 +274,80 @@ void link_near(const GridTask& task, int thread, int32_t begin, int32_t end,
                const CellLinks& links) {
     const GridView& g = task.grid;
     Patience patience{task, thread};
-    for_cells(g, begin, end, [&](int32_t cell, Around& around) {
-        if (!links.cores[cell])
-            return;
-        for (int k = 0; k < 2; ++k) { // the own row and the one before
-            const Span near = around.within(k, 1);
-            for (int32_t b = near.begin; b < near.end && b < cell; ++b)
-                if (links.cores[b])
-                    link(task, patience, links, cell, b);
-        }
-    });
+    Stretch before(g, g.key[begin], -1, 1);
+    for (int32_t cell = begin; cell < end; ++cell) {
+        const int32_t key = g.key[cell];
+        if (cell > 0 && g.key[cell - 1] == key - 1)
+            link(task, patience, links, cell, cell - 1);
+        const Span near = before(key);
+        for (int32_t b = near.begin; b < near.end; ++b)
+            link(task, patience, links, cell, b);
+    }
 }
 
-// Which of the cells from `from` to `to`, the first W of them, have core points of another set.
+// Which of the cells from `from` to `to`, the first W of them, belong to another set.
 COTERIE_INLINE uint32_t other_sets(const CellLinks& links, int32_t from, int32_t to, int32_t root) {
-    const VI roots = load<VI>(links.roots + from);
-    return bits((roots != all(root)) & (roots >= 0)) & lanes(to - from);
+    return bits(load<VI>(links.roots + from) != all(root)) & lanes(to - from);
 }
 
 void link_far(const GridTask& task, int thread, int32_t begin, int32_t end,
               const CellLinks& links) {
     const GridView& g = task.grid;
     Patience patience{task, thread};
-    for_cells(g, begin, end, [&](int32_t cell, Around& around) {
-        const int32_t root = links.roots[cell];
-        if (root < 0)
-            return;
-        for (const int k : kBefore) {
-            const Span near = around[k];
+    Stretch rows[] = {{g, g.key[begin], 0, 2}, {g, g.key[begin], -1, 2}, {g, g.key[begin], -2, 2}};
+    for (int32_t cell = begin; cell < end; ++cell)
+        for (Stretch& row : rows) {
+            const Span near = row(g.key[cell]);
             const int32_t last = near.end < cell ? near.end : cell;
             for (int32_t b = near.begin; b < last; b += W)
-                for (uint32_t set = other_sets(links, b, last, root); set; set &= set - 1)
+                for (uint32_t set = other_sets(links, b, last, links.roots[cell]); set;
+                     set &= set - 1)
                     link(task, patience, links, cell, b + lowest(set));
         }
-    });
 }
 
-void label(const GridTask& task, int thread, int32_t begin, int32_t end, const CellLinks& links,
-           int64_t* labels) {
+// A point that is no core point joins the lowest-numbered cluster that reaches it.
+void join(const GridTask& task, const GridView& others, int thread, int32_t begin, int32_t end,
+          const int32_t* number, int64_t* labels) {
     const GridView& g = task.grid;
     constexpr int32_t none = 0x7fffffff;
     Patience patience{task, thread};
-    for_cells(g, begin, end, [&](int32_t cell, Around& around) {
-        const Span cores = cores_of(g, links, cell);
-        const int32_t last = g.start[cell + 1], root = links.roots[cell];
-        const int32_t own = root < 0 ? none : links.number[root];
-        for (int32_t i = cores.begin; i < cores.end; ++i)
-            labels[g.row[i]] = own;
-        if (cores.end == last)
-            return;
-        // A point that is no core point joins the lowest-numbered cluster that reaches it.
-        struct {
-            int32_t cell, cluster;
-        } lower[kRows * 5];
-        int count = 0;
+    Around around(g, others.key[begin]);
+    for (int32_t cell = begin; cell < end; ++cell) {
+        Span slots[kRows];
+        int64_t points = 0;
         for (int k = 0; k < kRows; ++k) {
-            const Span near = around[k];
-            for (int32_t b = near.begin; b < near.end; b += W)
-                for (uint32_t set = other_sets(links, b, near.end, root); set; set &= set - 1)
-                    if (const int32_t at = b + lowest(set); links.number[links.roots[at]] < own)
-                        lower[count++] = {at, links.number[links.roots[at]]};
+            slots[k] = slots_of(g, around(k, others.key[cell]));
+            points += slots[k].end - slots[k].begin;
         }
-        for (int32_t i = cores.end; i < last; ++i) {
-            int32_t best = own;
-            for (int q = 0; q < count; ++q) {
-                if (lower[q].cluster >= best)
-                    continue;
-                patience.spend(links.cores[lower[q].cell]);
-                if (any_of(task, {i, i + 1}, cores_of(g, links, lower[q].cell)))
-                    best = lower[q].cluster;
-            }
-            labels[g.row[i]] = best == none ? -1 : best;
+        for (int32_t i = others.start[cell]; i < others.start[cell + 1]; ++i) {
+            patience.spend(points);
+            VI best = all(none);
+            int32_t lowest_asked = none;
+            const VF x = all(g.x[i]), y = all(g.y[i]);
+            for (int k = 0; points && k < kRows; ++k)
+                for (int32_t j = slots[k].begin; j < slots[k].end; j += W) {
+                    const VF s = squares(g, j, x, y);
+                    const VI there = first_lanes(slots[k].end - j), numbers = load<VI>(number + j);
+                    const VI near = there & (s <= all(g.inner));
+                    const VI lower = near & (numbers < best);
+                    best = lower ? numbers : best;
+                    for (uint32_t ask = bits(there & (s <= all(g.outer)) & ~near); ask;
+                         ask &= ask - 1) {
+                        const int32_t at = j + lowest(ask);
+                        if (number[at] < lowest_asked && task.space->nearby(g.row[i], g.row[at]))
+                            lowest_asked = number[at];
+                    }
+                }
+            for (int q = 0; q < W; ++q)
+                lowest_asked = best[q] < lowest_asked ? best[q] : lowest_asked;
+            labels[g.row[i]] = lowest_asked == none ? -1 : lowest_asked;
         }
-    });
+    }
 }
 
 } // namespace
 
-GridKernels grid() { return {count, visit, link_near, link_far, label}; }
+GridKernels grid() { return {count, visit, link_near, link_far, join}; }
 
 } // namespace coterie::COTERIE_LEVEL

@@ -121,22 +121,55 @@ void check_grid(const std::vector<double>& x, double eps, int threads) {
     CliqueGrid grid(team, space, frame);
     const GridView view = grid.view();
     std::vector<int> seen(space.n());
-    CHECK(view.row_begin[0] == 0 && view.row_begin[view.height] == view.cells);
     CHECK(view.start[view.cells] == space.n());
-    for (int32_t row = 0; row < view.height; ++row)
-        for (int32_t c = view.row_begin[row]; c < view.row_begin[row + 1]; ++c) {
-            CHECK(view.start[c] < view.start[c + 1]);
-            CHECK(view.column[c] < frame.width);
-            CHECK(c == view.row_begin[row] || view.column[c - 1] < view.column[c]);
-            for (int32_t i = view.start[c]; i < view.start[c + 1]; ++i) {
-                ++seen[view.row[i]];
-                CHECK(space.nearby(view.row[view.start[c]], view.row[i]));
-                CHECK(i == view.start[c] || view.row[i - 1] < view.row[i]);
-                CHECK(std::fabs(view.y[i] + 0.5 * frame.height - row - 0.5) < 0.501);
-            }
+    for (int32_t c = 0; c < view.cells; ++c) {
+        const int32_t row = view.key[c] / view.stride, column = view.key[c] % view.stride;
+        CHECK(view.start[c] < view.start[c + 1]);
+        CHECK(row < frame.height && column < frame.width);
+        CHECK(view.key[c] < view.key[c + 1]); // beyond the last one too
+        for (int32_t i = view.start[c]; i < view.start[c + 1]; ++i) {
+            ++seen[view.row[i]];
+            CHECK(space.nearby(view.row[view.start[c]], view.row[i]));
+            CHECK(i == view.start[c] || view.row[i - 1] < view.row[i]);
+            CHECK(std::fabs(view.x[i] + 0.5 * frame.width - column - 0.5) < 0.501);
+            CHECK(std::fabs(view.y[i] + 0.5 * frame.height - row - 0.5) < 0.501);
         }
+    }
     for (int count : seen)
         CHECK(count == 1);
+}
+
+// Marked and other points apart, each in the order and the cells that they had.
+void check_division(const std::vector<double>& x, double eps, int threads) {
+    Team team(threads);
+    const Space space(team, rows_of(x, 2), {Metric::euclidean, 2.0, eps});
+    const GridFrame frame = GridFrame::around(team, space);
+    CliqueGrid grid(team, space, frame);
+    const GridView view = grid.view();
+    std::vector<std::pair<int32_t, int32_t>> wanted[2]; // key, row
+    std::vector<uint8_t> marks(space.n());
+    std::vector<int32_t> marked(view.cells);
+    for (int32_t c = 0; c < view.cells; ++c)
+        for (int32_t i = view.start[c]; i < view.start[c + 1]; ++i) {
+            marks[i] = view.key[c] % 3 == 0 || view.row[i] % 3 == 1;
+            marked[c] += marks[i];
+            wanted[marks[i]].emplace_back(view.key[c], view.row[i]);
+        }
+    grid.divide(team, marks.data(), marked.data());
+    for (int side : {0, 1}) {
+        const GridView part = side ? grid.view() : grid.left_out();
+        std::vector<std::pair<int32_t, int32_t>> found;
+        for (int32_t c = 0; c < part.cells; ++c) {
+            CHECK(part.start[c] < part.start[c + 1]);
+            CHECK(part.key[c] < part.key[c + 1]);
+            for (int32_t i = part.start[c]; i < part.start[c + 1]; ++i) {
+                found.emplace_back(part.key[c], part.row[i]);
+                const int32_t row = part.key[c] / part.stride;
+                CHECK(std::fabs(part.y[i] + 0.5 * frame.height - row - 0.5) < 0.501);
+            }
+        }
+        CHECK(found == wanted[side]);
+    }
 }
 
 void grids_hold_every_row() {
@@ -145,6 +178,7 @@ void grids_hold_every_row() {
             for (double eps : {0.05, 0.3, 20.0}) {
                 check_grid(points(n, 2, false, n), eps, threads);
                 check_grid(points(n, 2, true, n), eps, threads);
+                check_division(points(n, 2, true, n), eps, threads);
             }
     check_grid(std::vector<double>(20000, 0.5), 0.1, 2); // all rows are equal
 }

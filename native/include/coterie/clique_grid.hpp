@@ -2,8 +2,9 @@
 //
 // The side of a cell is a little less than eps / sqrt 2: two points of one cell are neighbours for
 // certain, and neighbours are at most two rows and two columns of cells apart. Only occupied cells
-// are kept, row after row and by column within a row, so those that can hold neighbours of a point
-// are five short stretches. The grid depends on the data only, not on the number of threads.
+// are kept, by key: row of cells * stride + column, with a stride so wide that the keys around a
+// cell are five short runs of numbers. So the cells that can hold neighbours of a point are five
+// stretches of one ascending list. The grid depends on the data only, not on the number of threads.
 #pragma once
 
 #include <string>
@@ -13,16 +14,14 @@
 
 namespace coterie {
 
-// The grid as kernels see it. Points have slots, in the order of cells; within a cell they keep
-// the order of their rows.
-// Vectors may look up to kBeyond elements beyond the end of columns and coordinates.
+// Vectors may look up to kBeyond elements beyond the end of keys and coordinates.
 constexpr int kBeyond = 16;
 
+// A grid, or some of its points, as kernels see it. Points have slots, in the order of cells;
+// within a cell they keep the order of their rows.
 struct GridView {
-    int64_t n = 0;
-    int32_t height = 0, cells = 0;
-    const int32_t* row_begin = nullptr;     // (height + 1,) the first cell of each row of cells
-    const int32_t* column = nullptr;        // (cells,)
+    int32_t cells = 0, stride = 0;
+    const int32_t* key = nullptr;           // (cells,) ascending; beyond them larger than any
     const int32_t* start = nullptr;         // (cells + 1,) the first slot
     const float *x = nullptr, *y = nullptr; // (n,) by slot: in sides of a cell, about the middle
     const int32_t* row = nullptr;           // (n,) by slot: which row of the data
@@ -33,7 +32,7 @@ struct GridView {
 struct GridFrame {
     double low[2] = {0, 0};
     double per_unit = 1; // cells
-    int32_t width = 0, height = 0;
+    int32_t width = 0, height = 0, stride = 0;
     std::string why_not;
 
     static GridFrame around(Team& team, const Space& space);
@@ -43,20 +42,28 @@ class CliqueGrid {
 public:
     // The frame must have nothing against it.
     CliqueGrid(Team& team, const Space& space, const GridFrame& frame);
-    GridView view() const;
+    GridView view() const { return view_of(cells_); }
 
-    // Puts the marked points of every cell first, in the same order. marks: (n,) by slot, in.
-    // first: (cells,) out, how many each cell has.
-    void marked_first(Team& team, const uint8_t* marks, int32_t* first);
+    // Keeps in view the marked points only, and the cells that have some. The others are left out
+    // of it, in cells of their own. marks: (n,) by slot, in. marked: (cells,) how many each has.
+    void divide(Team& team, const uint8_t* marks, const int32_t* marked);
+    GridView left_out() const { return view_of(left_out_); }
 
 private:
+    struct Cells {
+        int32_t count = 0;
+        Buffer<int32_t> key, start;
+        void resize(int32_t cells, int32_t end); // end: of the last cell, a slot
+    };
     template <class T> void sort(Team& team, const T* values, const GridFrame& frame);
     void set_radii(const Space& space, const GridFrame& frame);
+    GridView view_of(const Cells& cells) const;
 
     int64_t n_;
-    int32_t height_, cells_ = 0;
-    Buffer<int32_t> row_begin_, column_, start_, row_;
+    int32_t stride_;
+    Cells cells_, left_out_; // slots of what is left out come last
     Buffer<float> x_, y_;
+    Buffer<int32_t> row_;
     float inner_ = 0, outer_ = 0;
 };
 
