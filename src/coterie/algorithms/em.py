@@ -238,8 +238,7 @@ class Em:
         if isinstance(self.family, Tied):
             reach = moved @ np.abs(factors)
         elif self.family.kind == "full":
-            each = (triangles.upper(factors[c : c + 1])[0] for c in range(len(moved)))
-            reach = np.array([one @ np.abs(U) for one, U in zip(moved, each, strict=True)])
+            return triangles.largest_reach(factors, moved) > FAR
         else:
             reach = moved * (factors if factors.ndim == 2 else factors[:, None])
         return bool(reach.max() > FAR)
