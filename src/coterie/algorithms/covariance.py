@@ -30,8 +30,8 @@ class NotPositiveDefinite(ValueError):
         whose = "the shared covariance" if component is None else f"component {component}"
         super().__init__(
             f"expected covariances that spread in every direction, but {whose} is flat: its "
-            "points lie (nearly) in a plane, or are too few. Use fewer components, a larger "
-            "reg_covar, or covariance_type='diag' or 'spherical'."
+            "points lie (nearly) in a plane, or are too few. Use fewer components, reg_covar=None "
+            "or a larger reg_covar, or covariance_type='diag' or 'spherical'."
         )
 
 

@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
+from coterie.algorithms.collapse import notes_of_collapse
 from coterie.algorithms.covariance import Family, NotPositiveDefinite, Tied
 from coterie.algorithms.floor import NO_ROOTS, Floor
 from coterie.algorithms.mixture import (
@@ -291,6 +292,9 @@ class Em:
             self.fallback = None
         error = self.error(self.expectation())
         family, frame = self.family, self.survey.frame
+        if self.history and "covariances" not in self.rules.fixed:
+            notes = notes_of_collapse(family, self.mixture, self.floor)
+            self.notes.update(dict.fromkeys(notes))
         factors = family.factors_from_frame(self.factors, frame)
         del self.factors
         last = self.in_data_units()
