@@ -116,7 +116,7 @@ default="kmeans"
         "tied", (n_components, n_features) for "diag", (n_components,) for "spherical"; for
         "fixed" one of these, as given.
     precisions_ : ndarray
-        Inverse covariances, in the same shape.
+        Inverse covariances, in the same shape; made when they are first asked for.
     precisions_cholesky_ : ndarray
         Upper factors U with U U' = precision, or 1 / standard deviation.
     converged_ : bool
