@@ -91,7 +91,7 @@ void Mixture::prepare_full(const double* factors) {
         for (int i = 0; i < d; ++i)
             for (int j = i; j < d; ++j) {
                 const double term = *u++ * root;
-                sum[j] = std::fma(term, mean[i], sum[j]);
+                sum[j] += term * mean[i];
                 reach[j] += std::fabs(term * mean[i]);
             }
         std::copy(sum.begin(), sum.end(), shifts_.begin() + size_t(c) * d);

@@ -74,47 +74,11 @@ size_t size_of_factors(Covariance kind, size_t k, size_t d) {
     return 0;
 }
 
-// (..., d, d) and their upper triangles, row by row.
-void fold(Input<double, 3> matrices, InOut<double, 2> triangles) {
-    const size_t k = matrices.shape(0), d = matrices.shape(1);
-    if (matrices.shape(2) != d || triangles.shape(0) != k || triangles.shape(1) != d * (d + 1) / 2)
-        throw std::invalid_argument("expected (k, d, d) matrices and (k, d (d + 1) / 2) triangles");
-    double* out = triangles.data();
-    for (size_t row = 0; row < k * d; ++row) {
-        const double* from = matrices.data() + row * d;
-        out = std::copy(from + row % d, from + d, out);
-    }
-}
-
-void unfold(Input<double, 2> triangles, InOut<double, 3> matrices, bool symmetric) {
-    const size_t k = matrices.shape(0), d = matrices.shape(1);
-    if (matrices.shape(2) != d || triangles.shape(0) != k || triangles.shape(1) != d * (d + 1) / 2)
-        throw std::invalid_argument("expected (k, d (d + 1) / 2) triangles and (k, d, d) matrices");
-    const double* from = triangles.data();
-    for (size_t c = 0; c < k; ++c) {
-        double* out = matrices.data() + c * d * d;
-        for (size_t i = 0; i < d; ++i) {
-            for (size_t j = 0; j < i; ++j)
-                out[i * d + j] = symmetric ? out[j * d + i] : 0.0;
-            std::copy(from, from + d - i, out + i * d + i);
-            from += d - i;
-        }
-    }
-}
-
 } // namespace
 
 void bind_mixture(nb::module_& m) {
     m.def("mixture_chunk_rows", &coterie::mixture_chunk_rows, "d"_a,
           "Blocks that begin at multiples of this many rows give the same bits as one block.");
-    m.def(
-        "paged",
-        [](size_t size) { return array_of(coterie::Buffer<double, coterie::Pages>(size)); },
-        "size"_a, "An array of numbers, not set, whose memory returns to the system with it.");
-    m.def("fold", &fold, "matrices"_a, "triangles"_a,
-          "triangles: the upper triangles of the matrices, row by row.");
-    m.def("unfold", &unfold, "triangles"_a, "matrices"_a, "symmetric"_a,
-          "matrices: with these upper triangles; below them the same, or zeros.");
 
     nb::class_<PreparedMixture>(m, "Mixture", "A Gaussian mixture, prepared for sweeps.")
         .def(

@@ -60,5 +60,6 @@ void bind_block(nb::module_& m);
 void bind_lloyd(nb::module_& m);
 void bind_seeding(nb::module_& m);
 void bind_mixture(nb::module_& m);
+void bind_triangles(nb::module_& m);
 void bind_density(nb::module_& m);
 void bind_reachability(nb::module_& m);

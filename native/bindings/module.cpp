@@ -9,6 +9,7 @@ NB_MODULE(_native, m) {
     bind_lloyd(m);        // assignment updates of a block
     bind_seeding(m);      // passes that choose initial means
     bind_mixture(m);      // Gaussian mixtures: sweeps over a block
+    bind_triangles(m);    // their matrices
     bind_density(m);      // DBSCAN of one block
     bind_reachability(m); // DBSCAN for every eps
 }

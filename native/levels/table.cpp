@@ -27,6 +27,8 @@ size_t mixture_full_doubles(const MixtureTask&);
 void mixture_few(const MixtureTask&, int64_t, int64_t, double*, double*, const Pause&);
 void mixture_axes(const MixtureTask&, int64_t, int64_t, double*, double*, const Pause&);
 void mixture_full(const MixtureTask&, int64_t, int64_t, double*, double*, const Pause&);
+bool cholesky(double*, int);
+bool inverse_root(double*, int);
 size_t moments_doubles(const MixtureTask&);
 void mixture_moments(const MixtureTask&, int64_t, int, int, int, double*, double*, const Pause&);
 
@@ -68,6 +70,8 @@ const Kernels table = {COTERIE_LEVEL_NAME,
                        mixture,
                        moments_doubles,
                        mixture_moments,
+                       cholesky,
+                       inverse_root,
                        float_tree,
                        double_tree,
                        reach_tree,

@@ -59,7 +59,13 @@ struct Case {
         rows.n = n;
         rows.d = d;
         rows.values = x.data();
-        const Mixture mixture(kind, k, d, offsets.data(), means.data(), factors.data(), nullptr);
+        std::vector<double> given = factors;
+        if (kind == Covariance::full) {
+            given.resize(k * triangle_size(d));
+            for (int c = 0; c < k; ++c)
+                fold(factors.data() + c * d * d, d, given.data() + c * triangle_size(d));
+        }
+        const Mixture mixture(kind, k, d, offsets.data(), means.data(), given.data(), nullptr);
         MixtureTask task;
         task.rows = &rows;
         task.origin = origin.data();
@@ -108,5 +114,7 @@ void test_mixture() {
                 for (int k : {1, 2, 5})
                     for (int n : {1, 8, 77, 300})
                         Case(kind, n, d, k, random).check();
+        for (int n : {5, 300}) // sums that threads share
+            Case(Covariance::full, n, kManyAxes + 3, 3, random).check();
     }
 }

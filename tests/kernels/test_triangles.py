@@ -26,3 +26,45 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
         _native.fold(np.zeros((2, 3, 3)), np.zeros((2, 5)))
     with pytest.raises(ValueError, match="triangles"):
         _native.unfold(np.zeros((2, 5)), np.zeros((2, 3, 3)), True)
+
+
+@pytest.mark.parametrize("level", _native.simd_levels())
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 7, 8, 12, 13, 64, 101])
+def test_roots_and_inverse_roots(d: int, level: str) -> None:
+    A = np.random.default_rng(d).normal(size=(d, 2 * d + 3))
+    C = (A @ A.T)[None]
+    before = _native.simd_level()
+    assert _native.use_simd_level(level)
+    try:
+        R, U = triangles.folded(C), triangles.folded(C)
+        assert triangles.cholesky(R[0])
+        assert triangles.inverse_root(U[0])
+        flat = triangles.folded(C - 2 * np.eye(d) * np.linalg.eigvalsh(C[0])[0])
+        assert not triangles.cholesky(flat[0])
+        for wrong in (0.0, -1.0, np.nan, np.inf):
+            spoilt = triangles.folded(C)
+            spoilt[0, -1] = wrong  # the last pivot
+            assert not triangles.inverse_root(spoilt[0])
+    finally:
+        _native.use_simd_level(before)
+    R, U = triangles.upper(R)[0], triangles.upper(U)[0]
+    size = np.abs(C).max()
+    np.testing.assert_allclose(R.T @ R, C[0], rtol=0, atol=1e-13 * size)
+    np.testing.assert_allclose(R @ U, np.eye(d), rtol=0, atol=1e-11)
+    np.testing.assert_allclose(U @ U.T @ C[0], np.eye(d), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 16])
+def test_covariances_about_another_centre_and_reach(d: int) -> None:
+    rng = np.random.default_rng(d)
+    z, r, shift = rng.normal(size=(50, d)), rng.uniform(size=50), rng.normal(size=d)
+    second = triangles.folded(((z * r[:, None]).T @ z)[None])[0]
+    out = np.empty_like(second)
+    triangles.covariance_about(second, r.sum(), r @ z, shift, out)
+    moved = z - shift
+    wanted = (moved * r[:, None]).T @ moved / r.sum()
+    np.testing.assert_allclose(out, triangles.folded(wanted[None])[0], rtol=1e-12, atol=1e-12)
+    U = np.triu(rng.normal(size=(3, d, d)))
+    v = rng.normal(size=(3, d))
+    reach = triangles.largest_reach(triangles.folded(U), v)
+    assert reach == pytest.approx(np.einsum("ki,kij->kj", abs(v), abs(U)).max(), rel=1e-13)

@@ -175,6 +175,9 @@ struct Kernels {
     size_t (*moments_doubles)(const MixtureTask&);
     void (*mixture_moments)(const MixtureTask&, int64_t end, int component, int part, int parts,
                             double* scratch, double* sums, const Pause& pause);
+    // Replace an upper triangle, see inverse_root.cpp; false if it is not positive definite.
+    bool (*cholesky)(double* triangle, int d);
+    bool (*inverse_root)(double* triangle, int d);
     // Density: kernels over the leaves of a tree.
     TreeKernels<float> (*float_tree)(Norm, int width);
     TreeKernels<double> (*double_tree)(Norm, int width);

@@ -14,6 +14,7 @@
 #include "coterie/memory.hpp"
 #include "coterie/rows.hpp"
 #include "coterie/team.hpp"
+#include "coterie/triangles.hpp"
 
 namespace coterie {
 
@@ -51,11 +52,6 @@ struct SumsShape {
         return shared() ? 8 * kStretch : d <= 8 ? 8192 : d <= 64 ? 4096 : 1024;
     }
 };
-
-// Where row i of a triangle begins that has column i first: (i, j) is at j - i from there.
-inline size_t triangle_row(int d, int i) {
-    return static_cast<size_t>(i) * d - static_cast<size_t>(i) * (i - 1) / 2;
-}
 
 // Numbers in a factor as the tiles of mixture_full.cpp read it.
 inline size_t packed_factor(int d) {

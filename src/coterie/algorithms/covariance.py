@@ -3,12 +3,11 @@
 All arithmetic is in the frame of the data (see `coterie.kernels.mixture_steps`), where columns are
 centred and near one in size; `to_frame` and `from_frame` translate. There full matrices, one for
 each component, are upper triangles, row by row, (k, d (d + 1) / 2): with many columns they are all
-that takes memory. One by one they are unfolded, worked on and folded again.
+that takes memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
@@ -31,8 +30,8 @@ class NotPositiveDefinite(ValueError):
         whose = "the shared covariance" if component is None else f"component {component}"
         super().__init__(
             f"expected covariances that spread in every direction, but {whose} is flat: its "
-            "points lie (nearly) in a plane, or are too few. Use fewer components, a larger "
-            "reg_covar, or covariance_type='diag' or 'spherical'."
+            "points lie (nearly) in a plane, or are too few. Use fewer components, reg_covar=None "
+            "or a larger reg_covar, or covariance_type='diag' or 'spherical'."
         )
 
 
@@ -150,30 +149,24 @@ class Full(Family):
         roots: dict[int, Floats] = {}
         folded = triangles.empty(moments.second.shape)
         for c, delta in enumerate(shift):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                cross = np.outer(moments.first[c] / moments.mass[c], delta)
-                C = triangles.symmetric(moments.second[c : c + 1])[0]
-                C /= moments.mass[c]
-                C -= cross + cross.T
-                C += np.outer(delta, delta)
+            mass, C = float(moments.mass[c]), folded[c]
+            triangles.covariance_about(moments.second[c], mass, moments.first[c], delta, C)
             if np.isfinite(C).all():
-                C, root = floored(C, floor)
+                folded[c], root = floored(C, floor)
                 if root is not None:
                     roots[c] = root
-            folded[c] = triangles.folded(C[np.newaxis])[0]
         return folded, roots
 
     def roots(self, covariances: Floats, floor: Floor) -> Roots:
-        found = {c: floored(C, floor)[1] for c, C in enumerate(_each(covariances))}
+        found = {c: floored(C, floor)[1] for c, C in enumerate(covariances)}
         return {c: root for c, root in found.items() if root is not None}
 
     def factors(self, covariances: Floats, roots: Roots = NO_ROOTS) -> Floats:
         out = triangles.empty(covariances.shape)
-        for c, C in enumerate(_each(covariances)):
-            U = roots[c] if c in roots else inverse_root(C)
-            if U is None:
+        for c, C in enumerate(covariances):
+            out[c] = roots.get(c, C)
+            if c not in roots and not triangles.inverse_root(out[c]):
                 raise NotPositiveDefinite(c)
-            out[c] = triangles.folded(U[np.newaxis])[0]
         return out
 
     def log_peaks(self, factors: Floats, k: int, d: int) -> Floats:
@@ -256,7 +249,10 @@ class Tied(Family):
         return _shared(covariances, floor)[1]
 
     def factors(self, covariances: Floats, roots: Roots = NO_ROOTS) -> Floats:
-        U = roots[0] if roots else inverse_root(covariances)
+        if roots:
+            whole: Floats = triangles.upper(roots[0][np.newaxis])[0]
+            return whole
+        U = inverse_root(covariances)
         if U is None:
             raise NotPositiveDefinite(None)
         return U
@@ -384,11 +380,6 @@ def fixed(shape_of: str) -> Family:
     return type(FAMILIES[shape_of])(estimated=False)
 
 
-def _each(folded: Floats) -> Iterator[Floats]:
-    """Symmetric matrices, one at a time."""
-    return (triangles.symmetric(folded[c : c + 1])[0] for c in range(len(folded)))
-
-
 def _shared(C: Floats, floor: Floor) -> tuple[Floats, Roots]:
-    C, root = floored(C, floor)
-    return C, NO_ROOTS if root is None else {0: root}
+    C, root = floored(triangles.folded(C[np.newaxis])[0], floor)
+    return triangles.symmetric(C[np.newaxis])[0], NO_ROOTS if root is None else {0: root}

@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
+from coterie.algorithms.collapse import notes_of_collapse
 from coterie.algorithms.covariance import Family, NotPositiveDefinite, Tied
 from coterie.algorithms.floor import NO_ROOTS, Floor
 from coterie.algorithms.mixture import (
@@ -238,8 +239,7 @@ class Em:
         if isinstance(self.family, Tied):
             reach = moved @ np.abs(factors)
         elif self.family.kind == "full":
-            each = (triangles.upper(factors[c : c + 1])[0] for c in range(len(moved)))
-            reach = np.array([one @ np.abs(U) for one, U in zip(moved, each, strict=True)])
+            return triangles.largest_reach(factors, moved) > FAR
         else:
             reach = moved * (factors if factors.ndim == 2 else factors[:, None])
         return bool(reach.max() > FAR)
@@ -292,6 +292,9 @@ class Em:
             self.fallback = None
         error = self.error(self.expectation())
         family, frame = self.family, self.survey.frame
+        if self.history and "covariances" not in self.rules.fixed:
+            notes = notes_of_collapse(family, self.mixture, self.floor)
+            self.notes.update(dict.fromkeys(notes))
         factors = family.factors_from_frame(self.factors, frame)
         del self.factors
         last = self.in_data_units()

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-from scipy.linalg import lapack
 
+from coterie.kernels import triangles
 from coterie.kernels.exact import Floats
 
 RELATIVE_FLOOR = 1e-12  # of a column's variance: a millionth of its standard deviation
 NEAR = 1e3  # floors: a matrix with so small a spread is known by its eigenvectors, not its entries
 
-Roots = Mapping[int, Floats]  # component -> U with U U' = C^-1, where C alone tells too little
+Roots = Mapping[int, Floats]  # component -> triangle of U, U U' = C^-1, where C tells too little
 NO_ROOTS: Roots = MappingProxyType({})
 
 
@@ -38,40 +38,36 @@ class Floor:
 
 def floored(C: Floats, floor: Floor) -> tuple[Floats, Floats | None]:
     """A symmetric matrix with the floor added, or raised to the floor where it is below; near the
-    floor also upper U with U U' = C^-1."""
-    d = len(C)
+    floor also upper U with U U' = C^-1. All are upper triangles, row by row."""
+    d = len(floor.values)
+    diagonal = triangles.diagonal(d)
     if floor.added:
         C = C.copy()
-        C.flat[:: d + 1] += floor.values
+        C[diagonal] += floor.values
         return C, None
     root = np.sqrt(floor.values)
-    relative = C / root[:, None] / root
+    relative = C / triangles.folded(np.outer(root, root)[np.newaxis])[0]
     test = relative.copy()
-    test.flat[:: d + 1] -= NEAR
-    if lapack.dpotrf(test, lower=1, overwrite_a=1)[1] == 0:
+    test[diagonal] -= NEAR
+    if triangles.cholesky(test):
         return C, None  # nowhere near
-    values, vectors = np.linalg.eigh(relative)
+    values, vectors = np.linalg.eigh(triangles.symmetric(relative[np.newaxis])[0])
     if values[0] < 1.0:
         values = np.maximum(values, 1.0)
         raised = (vectors * values) @ vectors.T
-        C = (raised + raised.T) / 2 * root[:, None] * root
+        raised = (raised + raised.T) / 2 * root[:, None] * root
+        C = triangles.folded(raised[np.newaxis])[0]
     # B B' = C^-1 with B = vectors / sqrt(values); B = U Q with Q orthogonal, by QR from the end.
     B = vectors / np.sqrt(values) / root[:, None]
     R: Floats = np.asarray(np.linalg.qr(B.T[:, ::-1], mode="r"))
     U = R[::-1, ::-1].T
-    U = np.ascontiguousarray(U * np.sign(np.diagonal(U)))
-    return C, U
+    return C, triangles.folded((U * np.sign(np.diagonal(U)))[np.newaxis])[0]
 
 
 def inverse_root(C: Floats) -> Floats | None:
-    """Upper U with U U' = C^-1; None if C is not positive definite."""
-    if not np.isfinite(C).all():
-        return None
-    L, failed = lapack.dpotrf(C.T, lower=1, clean=1)  # symmetric; and in LAPACK's order
-    if failed:
-        return None
-    inverse, failed = lapack.dtrtri(L, lower=1, overwrite_c=1)
-    return None if failed else np.ascontiguousarray(inverse.T)
+    """Upper U with U U' = C^-1, of a whole matrix; None if C is not positive definite."""
+    U = triangles.folded(C[np.newaxis])
+    return triangles.upper(U)[0] if triangles.inverse_root(U[0]) else None
 
 
 def root_of(C: Floats) -> Floats:

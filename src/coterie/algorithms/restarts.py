@@ -79,6 +79,7 @@ class Restarts(Generic[AnyRun, AnyRecord]):
     records: tuple[AnyRecord, ...]
     planned: int
     cut_short: str | None  # why no further run was made, or why the last one ended early
+    left_out: tuple[str, ...] = ()  # why some of the planned runs could not start
 
     @property
     def stopped(self) -> str:
@@ -100,6 +101,7 @@ def best_of(
     make: Callable[[int, int], AnyRun],
     error: Callable[[AnyRun], float],
     record: Callable[[AnyRun, int], AnyRecord],
+    hopeless: type[Exception] | tuple[type[Exception], ...] = (),
 ) -> Restarts[AnyRun, AnyRecord]:
     """Make `n_init` runs and keep the smallest error, the first among equals.
 
@@ -108,10 +110,12 @@ def best_of(
 
     make : (number of the run, its seed) -> run
     record : (run, its seed) -> what is kept of it
+    hopeless : what a run may raise that cannot start; the others go on. If none can, it is raised.
     """
     best: AnyRun | None = None
     records: list[AnyRecord] = []
     cut_short = None
+    left_out: list[Exception] = []
     for number in range(n_init):
         if best is not None and _too_late(rules):
             cut_short = "max_seconds reached"
@@ -124,14 +128,18 @@ def best_of(
                 raise
             cut_short = "interrupted"
             break
+        except hopeless as error_of_run:
+            left_out.append(error_of_run)
+            continue
         records.append(record(run, own_seed))
         if best is None or error(run) < error(best):
             best = run
         if run.stopped in LAST_WORDS:
             cut_short = run.stopped
             break
-    assert best is not None
-    return Restarts(best, tuple(records), n_init, cut_short)
+    if best is None:
+        raise left_out[0]
+    return Restarts(best, tuple(records), n_init, cut_short, tuple(map(str, left_out)))
 
 
 def restarts(

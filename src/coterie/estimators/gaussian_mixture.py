@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from coterie.algorithms.acceleration import Acceleration
 from coterie.algorithms.chart import MixtureChart
-from coterie.algorithms.covariance import Family
+from coterie.algorithms.covariance import Family, NotPositiveDefinite
 from coterie.algorithms.em import EmRules, em
 from coterie.algorithms.mixture import Mixture, MixtureRun
 from coterie.algorithms.restarts import best_of
@@ -116,7 +116,7 @@ default="kmeans"
         "tied", (n_components, n_features) for "diag", (n_components,) for "spherical"; for
         "fixed" one of these, as given.
     precisions_ : ndarray
-        Inverse covariances, in the same shape.
+        Inverse covariances, in the same shape; made when they are first asked for.
     precisions_cholesky_ : ndarray
         Upper factors U with U U' = precision, or 1 / standard deviation.
     converged_ : bool
@@ -293,6 +293,7 @@ default="kmeans"
             make,
             error=lambda run: run.soft_clustering_error,
             record=lambda run, seed: replace(run, trace=None),
+            hopeless=NotPositiveDefinite,
         )
         warn_of_mixture(found, self.max_iter, self.max_seconds)
         for of_the_last in ("trace_", "precisions_"):

@@ -74,6 +74,12 @@ def warn_of_mixture(
     """Diagnoses a person can act on."""
     warn_of_cut(found, max_seconds)
     best = found.best
+    if found.left_out:
+        warnings.warn(
+            f"{len(found.left_out)} of {found.planned} runs could not start: {found.left_out[0]}",
+            ConvergenceWarning,
+            stacklevel=TO_THE_CALLER,
+        )
     for note in best.notes:
         warnings.warn(note, ConvergenceWarning, stacklevel=TO_THE_CALLER)
     if "max_iter=" in best.stopped and max_iter != 0:

@@ -127,17 +127,6 @@ def mixture_chunk_rows(d: int) -> int:
     Blocks that begin at multiples of this many rows give the same bits as one block.
     """
 
-def paged(size: int) -> NDArray[numpy.float64]:
-    """
-    An array of numbers, not set, whose memory returns to the system with it.
-    """
-
-def fold(matrices: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], triangles: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
-    """triangles: the upper triangles of the matrices, row by row."""
-
-def unfold(triangles: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], matrices: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], symmetric: bool) -> None:
-    """matrices: with these upper triangles; below them the same, or zeros."""
-
 class Mixture:
     """A Gaussian mixture, prepared for sweeps."""
 
@@ -160,6 +149,33 @@ class Mixture:
 
     def labels(self, block: Block) -> NDArray[numpy.int32]:
         """(n,) the component of the largest degree, the lowest among equals."""
+
+def paged(size: int) -> NDArray[numpy.float64]:
+    """
+    An array of numbers, not set, whose memory returns to the system with it.
+    """
+
+def fold(matrices: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], triangles: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """triangles: the upper triangles of the matrices, row by row."""
+
+def unfold(triangles: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], matrices: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], symmetric: bool) -> None:
+    """matrices: with these upper triangles; below them the same, or zeros."""
+
+def covariance_about(second: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mass: float, first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    out: the covariance about centre + shift, from moments about the centre.
+    """
+
+def largest_reach(triangles: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], vectors: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> float:
+    """The largest entry of |U|'|v| of each upper U and its v."""
+
+def cholesky(triangle: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], d: int) -> bool:
+    """Becomes the upper R with R'R = C; false if C is not positive definite."""
+
+def inverse_root(triangle: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], d: int) -> bool:
+    """
+    Becomes the upper U with U U' = C^-1; false if C is not positive definite.
+    """
 
 class Density:
     """DBSCAN of one block: count, connect, label."""

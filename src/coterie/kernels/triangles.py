@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coterie.kernels import _native
 from coterie.kernels.exact import Floats
@@ -38,10 +39,36 @@ def upper(triangles: Floats) -> Floats:
     return _unfolded(triangles, symmetric=False)
 
 
+def diagonal(d: int) -> NDArray[np.intp]:
+    """Where the diagonal is in a triangle."""
+    return np.asarray(np.cumsum(np.arange(d + 1, 1, -1)) - (d + 1))
+
+
 def diagonals(triangles: Floats) -> Floats:
     """(k, d)"""
-    d = columns(triangles)
-    return np.asarray(triangles[:, np.cumsum(np.arange(d + 1, 1, -1)) - (d + 1)])
+    return np.asarray(triangles[:, diagonal(columns(triangles))])
+
+
+def covariance_about(
+    second: Floats, mass: float, first: Floats, shift: Floats, out: Floats
+) -> None:
+    """out: the covariance about centre + shift, from moments about the centre; triangles."""
+    _native.covariance_about(second, mass, first, np.ascontiguousarray(shift), out)
+
+
+def largest_reach(triangles: Floats, vectors: Floats) -> float:
+    """The largest entry of |U|'|v|, over upper U (k, d (d + 1) / 2) and v (k, d)."""
+    return _native.largest_reach(triangles, np.ascontiguousarray(vectors))
+
+
+def cholesky(triangle: Floats) -> bool:
+    """A triangle becomes the upper R with R'R = C; False if C is not positive definite."""
+    return _native.cholesky(triangle, columns(triangle[np.newaxis]))
+
+
+def inverse_root(triangle: Floats) -> bool:
+    """A triangle becomes the upper U with U U' = C^-1; False if C is not positive definite."""
+    return _native.inverse_root(triangle, columns(triangle[np.newaxis]))
 
 
 def columns(triangles: Floats) -> int:
