@@ -159,7 +159,10 @@ def test_messages_speak_of_options(run: Run, tmp_path: Path) -> None:
     kept = run("kmeans", "gaps.csv", "-k", 1, "--missing", "keep").err
     assert "with --missing drop, or fill the gaps with --missing median" in kept
     files.written(tmp_path / "few.csv", "a,b\n1,2\n3,4\n5,6\n")
-    assert "one row per cluster, got 3 for 8. Use -k 3" in run("kmeans", "few.csv", "-k", 8).err
+    assert (
+        "one row per cluster, got 3 rows for 8 clusters. Use -k 3"
+        in run("kmeans", "few.csv", "-k", 8).err
+    )
     assert "from 1 to 3, the number of rows" in run("choose", "few.csv", "-k", 8).err
 
 
