@@ -74,6 +74,15 @@ def test_the_input_is_never_overwritten(run: Run, flowers: Path) -> None:
         assert result.code == 2
         assert "is the input and would be lost" in result.err
     assert flowers.read_bytes() == before
+    run("kmeans", flowers, "-k", 2, "--save", "m.csv")
+    assert run("predict", "m.csv", flowers, "-o", "m.csv").code == 2
+    assert run("info", "m.csv").code == 0
+
+
+def test_one_file_is_not_written_twice(run: Run) -> None:
+    result = run("kmeans", "moons", "-k", 2, "-o", "one.csv", "--save", "./one.csv")
+    assert result.code == 2
+    assert "expected different files for labels, picture and model, got 'one.csv'" in result.told
 
 
 def bad_files(folder: Path) -> dict[str, tuple[Path, str]]:
