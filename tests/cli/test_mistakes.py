@@ -74,6 +74,15 @@ def test_the_input_is_never_overwritten(run: Run, flowers: Path) -> None:
         assert result.code == 2
         assert "is the input and would be lost" in result.err
     assert flowers.read_bytes() == before
+    run("kmeans", flowers, "-k", 2, "--save", "m.csv")
+    assert run("predict", "m.csv", flowers, "-o", "m.csv").code == 2
+    assert run("info", "m.csv").code == 0
+
+
+def test_one_file_is_not_written_twice(run: Run) -> None:
+    result = run("kmeans", "moons", "-k", 2, "-o", "one.csv", "--save", "./one.csv")
+    assert result.code == 2
+    assert "expected different files for labels, picture and model, got 'one.csv'" in result.told
 
 
 def bad_files(folder: Path) -> dict[str, tuple[Path, str]]:
@@ -159,7 +168,10 @@ def test_messages_speak_of_options(run: Run, tmp_path: Path) -> None:
     kept = run("kmeans", "gaps.csv", "-k", 1, "--missing", "keep").err
     assert "with --missing drop, or fill the gaps with --missing median" in kept
     files.written(tmp_path / "few.csv", "a,b\n1,2\n3,4\n5,6\n")
-    assert "one row per cluster, got 3 for 8. Use -k 3" in run("kmeans", "few.csv", "-k", 8).err
+    assert (
+        "one row per cluster, got 3 rows for 8 clusters. Use -k 3"
+        in run("kmeans", "few.csv", "-k", 8).err
+    )
     assert "from 1 to 3, the number of rows" in run("choose", "few.csv", "-k", 8).err
 
 

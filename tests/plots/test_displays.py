@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 from coterie import DBSCAN, GaussianMixture, KMeans, Model, choose_eps, choose_k, compare
-from coterie.data import blobs, image_patches, image_pixels, paper_non_convex, paper_round
+from coterie.data import blobs, image_patches, image_pixels, moons, paper_non_convex, paper_round
 
 pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
@@ -180,6 +180,15 @@ def test_choices() -> None:
     EpsChoiceDisplay.from_data(np.ones((10, 2)), 3)
     with pytest.raises(ValueError, match="expected two axes, got 1"):
         KChoiceDisplay.from_choice(choice, ax=Figure().subplots())
+
+
+@pytest.mark.parametrize("toy", [moons, paper_non_convex])
+def test_words_about_eps_stay_inside_the_axes(toy: Any) -> None:
+    display = EpsChoiceDisplay.from_data(toy()[0])
+    display.figure_.draw_without_rendering()
+    upper = display.ax_[0]
+    words = next(text for text in upper.texts if "core points" in text.get_text())
+    assert words.get_window_extent().y1 < upper.get_window_extent().y1
 
 
 def test_silhouettes() -> None:

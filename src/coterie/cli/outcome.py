@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coterie.choosing.diagnoses import Diagnosis, diagnose
-from coterie.cli.outputs import check_not_input, form_of, write_labels
+from coterie.cli.outputs import check_different, check_not_input, form_of, write_labels
 from coterie.cli.pictures import draw, films
 from coterie.cli.voice import Voice
 from coterie.models import Model, save
@@ -40,6 +40,7 @@ class Keeping:
         kept = cls(source, **{name: options[name] for name in names if name in options})
         form_of(kept.output, kept.form)
         check_not_input(source, kept.output, kept.picture, kept.save)
+        check_different(kept.output, kept.picture, kept.save)
         return kept
 
     @property

@@ -48,6 +48,18 @@ def check_not_input(source: str, *outputs: Path | None) -> None:
             raise click.UsageError(f"{output} is the input and would be lost; write elsewhere")
 
 
+def check_different(*outputs: Path | None) -> None:
+    """Nobody means to write labels over the picture or the model of the same command."""
+    files = [output.resolve() for output in outputs if output is not None]
+    for file in files:
+        lost = file.is_file() or not file.exists()  # and not /dev/null
+        if lost and files.count(file) > 1:
+            raise click.UsageError(
+                f"expected different files for labels, picture and model, got {file.name!r} more "
+                "than once; rename one"
+            )
+
+
 def write_labels(columns: Columns, output: Path | None, form: str) -> str | None:
     """Write rows; returns what to say about it, if anything."""
     parts = WRITERS[form](columns)

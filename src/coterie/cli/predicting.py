@@ -13,6 +13,7 @@ import numpy as np
 
 from coterie.cli.methods import read_timed, voice_of
 from coterie.cli.outcome import Keeping, Outcome, keep
+from coterie.cli.outputs import check_not_input
 from coterie.models import Model, load
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ METHODS = {"KMeans": "kmeans", "GaussianMixture": "mixture", "DBSCAN": "dbscan"}
 def run(model: str, source: str, options: Mapping[str, Any]) -> None:
     """The command."""
     keeping, voice = Keeping.of(source, options), voice_of(options)
+    check_not_input(model, keeping.output, keeping.picture)
     loaded = load_model(model)
     data, seconds = read_timed(source, options, voice, reading_as(loaded))
     outcome = predicted(loaded, data)

@@ -46,6 +46,8 @@ PHRASES = {
     ", or empty_clusters='relocate'": "",
     "another start with n_init": "other starts with --runs 10",
     "a larger reg_covar such as": "a larger --floor such as",
+    "as an integer or as (height, width), ": "",
+    "pass a size of": "pass --patch",
     "max_seconds reached": "--max-seconds reached",
     "pass the largest, as k=10, a pair (low, high), or a list": "ask for 8 (1 to 8), 2-8 or 2,4,8",
     ", or use missing='marginal' to cluster by the cells that are there": "",
@@ -63,7 +65,9 @@ def as_options(message: str) -> str:
     """A message of the library as a person at the command line would act on it."""
     for phrase, instead in (PHRASES | FLAGS).items():
         message = message.replace(phrase, instead)
-    message = _TOO_MANY.sub(r"expected at least one row per cluster, got \1 for \2.", message)
+    message = _TOO_MANY.sub(
+        r"expected at least one row per cluster, got \1 rows for \2 clusters.", message
+    )
     return _ASSIGNED.sub(_option, message)
 
 

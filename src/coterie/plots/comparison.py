@@ -72,7 +72,7 @@ class ComparisonDisplay(Display):
             quiet(axes)
             titled(axes, compared.names[place], self._below(place))
             axes.title.set_fontsize(10.5)
-        named_axes(panels[0], *self.view.names)
+        named_axes(panels[0], *(name.replace(" (", "\n(") for name in self.view.names))
         return self
 
     def _below(self, place: int) -> str:

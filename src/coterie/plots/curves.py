@@ -115,7 +115,9 @@ class KChoiceDisplay(Display):
         return self
 
     def _criterion(self, axes: Axes, k: list[int], name: str, words: str, colour: str) -> None:
-        """One line, its name at its end."""
+        """One line, its name at its end, on top of grid lines and axis."""
+        from matplotlib.patheffects import withStroke
+
         known = [
             (own, value)
             for own, row in zip(k, self.choice.rows, strict=True)
@@ -127,7 +129,7 @@ class KChoiceDisplay(Display):
         axes.plot(x, y, color=colour, linewidth=1.8, marker="o", markersize=4)
         axes.annotate(
             words, (x[-1], y[-1]), xytext=(8, 0), textcoords="offset points", fontsize=9.5,
-            color=colour, va="center",
+            color=colour, va="center", path_effects=[withStroke(linewidth=3, foreground="white")],
         )  # fmt: skip
 
 
@@ -168,12 +170,15 @@ class EpsChoiceDisplay(Display):
         part = np.arange(1, len(curve) + 1) / len(curve)
         axes.plot(100 * part, curve, color=ACCENT, linewidth=1.8)
         most = min(float(curve[-1]), 4 * max(choice.eps, float(np.quantile(curve, 0.9))))
-        axes.set(xlim=(0, 101), ylim=(0, 1.06 * most if most > 0 else 1.0))
+        top = 1.06 * max(most, choice.eps)
+        axes.set(xlim=(0, 101), ylim=(0, top if top > 0 else 1.0))
         axes.axhline(choice.eps, color=SECOND, linewidth=1.2)
         core = float((curve <= choice.eps).mean())
+        below = choice.eps > 0.85 * top  # above the line there are words already
         axes.annotate(
             f"eps {number(choice.eps)}: {share(core)} are core points", (0, choice.eps),
-            xytext=(6, 4), textcoords="offset points", fontsize=9.5, color=SECOND,
+            xytext=(6, -4 if below else 4), textcoords="offset points", fontsize=9.5, color=SECOND,
+            va="top" if below else "bottom",
         )  # fmt: skip
         quiet(axes, "y")
         which = "rows" if choice.sample is None else f"sample of {choice.sample:,} rows"
@@ -209,7 +214,13 @@ class EpsChoiceDisplay(Display):
         quiet(axes)
         axes.set_xlabel("eps", fontsize=9.5, color=FAINT)
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        axes.xaxis.set_minor_formatter(lambda value, _: "")
+        axes.xaxis.set_minor_formatter(lambda value, _: _if_2_or_5(value))
+        axes.tick_params(which="minor", labelsize=8.5, colors=FAINT, length=2, color=LINE)
+
+
+def _if_2_or_5(value: float) -> str:
+    """Labels between powers of ten, where there is room for them."""
+    return f"{value:g}" if f"{value:e}"[0] in "25" else ""
 
 
 def _two(display: Display, ax: Any) -> tuple[Any, Any]:
