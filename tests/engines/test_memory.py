@@ -201,11 +201,10 @@ def assert_nearest(run, case):
 def test_an_interrupt_leaves_the_engine_usable(large, n_threads, delay):
     engine = MemoryEngine(large.X, n_threads=n_threads)
     known = survey(engine)
-    to_the_end = False
+    runs = []
     with pytest.raises(KeyboardInterrupt), interrupt_after(delay):
-        lloyd(engine, known, large.means, Rules(algorithm="brute"))  # takes seconds
-        to_the_end = True
-    assert not to_the_end
+        runs.append(lloyd(engine, known, large.means, Rules(algorithm="brute")))  # takes seconds
+    assert not runs
     run = lloyd(engine, known, large.means, Rules(max_iter=3))
     assert_same(run, fit(large, Rules(max_iter=3)))
     assert_nearest(run, large)
