@@ -153,11 +153,12 @@ template <class T> void CliqueGrid::sort(Team& team, const T* values, const Grid
             row_[slot] = point.row;
         }
         int32_t cell = begin[b], start = begin[b];
-        for (size_t q = 0; q < table.size(); ++q)
-            if (table[q] > start) {
-                points[cell].key = base + static_cast<int32_t>(q);
-                points[cell++].row = std::exchange(start, table[q]);
-            }
+        for (int32_t q = 0; start < begin[b + 1]; ++q) { // most are empty, without any order
+            points[cell].key = base + q;
+            points[cell].row = start;
+            cell += table[q] > start;
+            start = table[q];
+        }
         cells[b] = cell - begin[b];
     });
     for (int q = 0; q < kBeyond; ++q)
