@@ -1,10 +1,10 @@
 // clique_grid.cpp: sorting points into cells.
 #include "coterie/clique_grid.hpp"
+#include "coterie/scan.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <utility>
 
 namespace coterie {
@@ -15,7 +15,7 @@ constexpr int64_t kWidest = 1 << 16; // cells in a row or column: float32 tells 
 constexpr double kCellsPerPoint = 16, kFewCells = 1 << 16, kMostCells = 0x1p31; // empty ones too
 constexpr int kApart = 4; // columns between rows of cells: what two cells reach beyond theirs
 constexpr int64_t kSegments = 64, kShortest = 1024; // parts of the data, read independently
-constexpr int64_t kBandPoints = 8192, kMostBands = 2048;
+constexpr int64_t kBandPoints = 4096, kMostBands = 2048;
 
 struct Placed {
     int32_t key;
@@ -46,39 +46,6 @@ template <class T> struct Placing {
     }
 };
 
-struct Extent {
-    double low[2] = {std::numeric_limits<double>::infinity(),
-                     std::numeric_limits<double>::infinity()};
-    double high[2] = {-low[0], -low[1]};
-    double check = 0; // NaN if any value is no number
-
-    void add(const Extent& other) {
-        for (int l = 0; l < 2; ++l) {
-            low[l] = std::min(low[l], other.low[l]);
-            high[l] = std::max(high[l], other.high[l]);
-        }
-        check += other.check;
-    }
-};
-
-template <class T> Extent extent_of(Team& team, const T* values, int64_t n) {
-    Extent all;
-    std::mutex guard;
-    team.for_chunks(n, 1 << 16, [&](int, int64_t begin, int64_t end) {
-        Extent own;
-        for (int64_t i = begin; i < end; ++i)
-            for (int l = 0; l < 2; ++l) {
-                const double v = values[2 * i + l];
-                own.low[l] = v < own.low[l] ? v : own.low[l];
-                own.high[l] = v > own.high[l] ? v : own.high[l];
-                own.check += v * 0;
-            }
-        std::lock_guard<std::mutex> lock(guard);
-        all.add(own);
-    });
-    return all;
-}
-
 } // namespace
 
 int64_t some_cells(int64_t cells) { return std::clamp<int64_t>(cells / 64, 1, 256); }
@@ -90,17 +57,15 @@ GridFrame GridFrame::around(Team& team, const Space& space) {
         frame.why_not = "a grid is for Euclidean distance in two columns";
         return frame;
     }
-    const Extent extent = rows.kind == Kind::float64
-                              ? extent_of(team, static_cast<const double*>(rows.values), rows.n)
-                              : extent_of(team, static_cast<const float*>(rows.values), rows.n);
+    const Scan seen = scan(team, rows);
     frame.per_unit = std::sqrt(2.0) * (1 + kShrink) / space.measure().eps;
     double cells[2];
     for (int l = 0; l < 2; ++l) {
-        frame.low[l] = extent.low[l];
-        cells[l] = std::floor(place(extent.high[l], extent.low[l], frame.per_unit)) + 1;
+        frame.low[l] = seen.ranges.low[l];
+        cells[l] = std::floor(place(seen.ranges.high[l], frame.low[l], frame.per_unit)) + 1;
     }
     // Written so that a value that is no number is refused as well.
-    if (!(extent.check == 0) || !std::isfinite(frame.per_unit) || !(cells[0] <= kWidest) ||
+    if (seen.bad_row >= 0 || !std::isfinite(frame.per_unit) || !(cells[0] <= kWidest) ||
         !(cells[1] <= kWidest))
         frame.why_not = "the data are too wide for cells of this eps";
     else if ((cells[0] + kApart) * (cells[1] + kApart) >= // of keys around the last cell as well
@@ -188,11 +153,12 @@ template <class T> void CliqueGrid::sort(Team& team, const T* values, const Grid
             row_[slot] = point.row;
         }
         int32_t cell = begin[b], start = begin[b];
-        for (size_t q = 0; q < table.size(); ++q)
-            if (table[q] > start) {
-                points[cell].key = base + static_cast<int32_t>(q);
-                points[cell++].row = std::exchange(start, table[q]);
-            }
+        for (int32_t q = 0; start < begin[b + 1]; ++q) { // most are empty, without any order
+            points[cell].key = base + q;
+            points[cell].row = start;
+            cell += table[q] > start;
+            start = table[q];
+        }
         cells[b] = cell - begin[b];
     });
     for (int q = 0; q < kBeyond; ++q)

@@ -1,102 +1,26 @@
 // density_grid.cpp: counting, connecting and labelling over the cells of a grid.
 #include "coterie/grid_kernels.hpp"
 #include "coterie/simd.hpp"
+#include "surroundings.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 namespace {
 
-constexpr int kRows = 5; // rows of cells that can hold neighbours
-constexpr int kOffsets[kRows] = {0, -1, 1, -2, 2};
 constexpr int64_t kPatience = 1 << 20;  // pairs between looks for signals
 constexpr int64_t kManyPairs = 1 << 12; // more are not all compared
 constexpr int32_t kProbe = 64;          // but first some, which mostly is enough
-
-struct Span {
-    int32_t begin, end; // of cells, or of slots
-};
 
 constexpr int32_t kLane[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 // The first `count` lanes, of which there may be more than enough.
 COTERIE_INLINE VI first_lanes(int32_t count) { return load<VI>(kLane) < all(count); }
 
-template <int Half, size_t... Q> COTERIE_INLINE VI swapped(VI v, std::index_sequence<Q...>) {
-    return __builtin_shufflevector(v, v, (int(Q) ^ Half)...);
-}
-template <int Half = W / 2> COTERIE_INLINE int32_t total(VI v) {
-    if constexpr (Half == 0)
-        return v[0];
-    else
-        return total<Half / 2>(v + swapped<Half>(v, std::make_index_sequence<W>{}));
-}
-
-COTERIE_INLINE int lowest(uint32_t set) { return __builtin_ctz(set); }
-
-// The first of the sorted values [begin, end) that is at least `least`.
-COTERIE_INLINE int32_t first_from(const int32_t* values, int32_t begin, int32_t end,
-                                  int32_t least) {
-    while (begin < end) {
-        const int32_t middle = begin + (end - begin) / 2;
-        if (values[middle] < least)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin;
-}
-
-// The cells of one row that lie at most so many columns away from where one stands. They only move
-// on, from key to key, and only when they are asked for.
-class Stretch {
-public:
-    COTERIE_INLINE Stretch(const GridView& g, int32_t key, int rows, int columns)
-        : keys_(g.key), shift_(rows * g.stride - columns), width_(2 * columns + 1),
-          at_(first_from(g.key, 0, g.cells, key + shift_)) {}
-    COTERIE_INLINE Span operator()(int32_t key) {
-        const VI least = all(key + shift_), beyond = least + width_;
-        VI seen = load<VI>(keys_ + at_);
-        int before = lowest(~bits(seen < least));
-        while (before == W) {
-            seen = load<VI>(keys_ + (at_ += W));
-            before = lowest(~bits(seen < least));
-        }
-        int within = lowest(~bits(seen < beyond));
-        const int32_t first = at_;
-        at_ += before;
-        if (within < W)
-            return {at_, first + within};
-        int32_t end = at_;
-        while ((within = lowest(~bits(load<VI>(keys_ + end) < beyond))) == W)
-            end += W;
-        return {at_, end + within};
-    }
-
-private:
-    const int32_t* keys_;
-    int32_t shift_, width_, at_;
-};
-
-// The cells of five rows that can hold neighbours of the points of one cell, the own row first.
-class Around {
-public:
-    COTERIE_INLINE Around(const GridView& g, int32_t key) : Around(g, key, Five{}) {}
-    COTERIE_INLINE Span operator()(int k, int32_t key) { return rows_[k](key); }
-
-private:
-    using Five = std::make_integer_sequence<int, kRows>;
-    template <int... K>
-    COTERIE_INLINE Around(const GridView& g, int32_t key, std::integer_sequence<int, K...>)
-        : rows_{Stretch(g, key, kOffsets[K], 2)...} {}
-    Stretch rows_[kRows];
-};
-
-COTERIE_INLINE Span slots_of(const GridView& g, Span cells) {
-    return {g.start[cells.begin], g.start[cells.end]};
-}
-
+// The same as bits.
 COTERIE_INLINE uint32_t lanes(int32_t count) {
     return count >= W ? (1u << W) - 1 : (1u << count) - 1;
 }
+
+COTERIE_INLINE int lowest(uint32_t set) { return __builtin_ctz(set); }
 
 COTERIE_INLINE VF squares(const GridView& g, int32_t slot, VF x, VF y) {
     const VF a = load<VF>(g.x + slot) - x, b = load<VF>(g.y + slot) - y;
@@ -128,100 +52,128 @@ struct Patience {
     }
 };
 
-// How many points are nearby P points of one cell: at least `sure`, at most `most` of them.
-template <int P> struct Tally {
-    const GridView& g;
-    VF x[P], y[P];
-    VI sure[P] = {}, most[P] = {}; // by lane
+// Sums of four vectors, in the first four lanes: neighbours are added until a lane is one vector's.
+template <size_t... Q>
+COTERIE_INLINE VI sums_of_four(VI a, VI b, VI c, VI d, std::index_sequence<Q...>) {
+#define COTERIE_LANES(u, v, first, second)                                                         \
+    __builtin_shufflevector(u, v, (first)...) + __builtin_shufflevector(u, v, (second)...)
+    const VI ab = COTERIE_LANES(a, b, int(Q & ~1) + (Q & 1 ? W : 0), int(Q | 1) + (Q & 1 ? W : 0));
+    const VI cd = COTERIE_LANES(c, d, int(Q & ~1) + (Q & 1 ? W : 0), int(Q | 1) + (Q & 1 ? W : 0));
+    VI sum = COTERIE_LANES(ab, cd, int(Q & ~2) + (Q & 2 ? W : 0), int(Q | 2) + (Q & 2 ? W : 0));
+#undef COTERIE_LANES
+    if constexpr (W >= 8)
+        sum += __builtin_shufflevector(sum, sum, int(Q ^ 4)...);
+    if constexpr (W >= 16)
+        sum += __builtin_shufflevector(sum, sum, int(Q ^ 8)...);
+    return sum;
+}
 
-    COTERIE_INLINE Tally(const GridView& grid, int32_t first, int32_t count) : g(grid) {
-        for (int p = 0; p < P; ++p) {
-            x[p] = all(g.x[first + (p < count ? p : 0)]);
-            y[p] = all(g.y[first + (p < count ? p : 0)]);
-        }
+// Up to P points of one cell: how many points are nearby each, up to `enough`.
+template <int P>
+COTERIE_INLINE void count_some(const GridTask& task, const Surroundings& around, int32_t first,
+                               int32_t count, int32_t enough, int32_t* found) {
+    const GridView& g = task.grid;
+    VF x[P], y[P];
+    VI near[P] = {}, doubt = {};
+    for (int p = 0; p < P; ++p) {
+        x[p] = all(g.x[first + (p < count ? p : 0)]);
+        y[p] = all(g.y[first + (p < count ? p : 0)]);
     }
-    COTERIE_INLINE void add(Span slots) {
-        const VF inner = all(g.inner), outer = all(g.outer);
+    for (int k = 0; k < kRows; ++k) {
+        const Span slots = around.slots[k];
         for (int32_t j = slots.begin; j < slots.end; j += W) {
             const VI there = first_lanes(slots.end - j);
             for (int p = 0; p < P; ++p) {
                 const VF s = squares(g, j, x[p], y[p]);
-                sure[p] -= there & (s <= inner);
-                most[p] -= there & (s <= outer);
+                const VI sure = there & (s <= all(g.inner));
+                near[p] -= sure;
+                doubt |= sure ^ (there & (s <= all(g.outer)));
+            }
+        }
+        if (k == 0 || k == 3)
+            continue; // seldom enough, or seldom more than before
+        const VI sums = sums_of_four(near[0], near[P > 1 ? 1 : 0], near[P > 2 ? 2 : 0],
+                                     near[P > 3 ? 3 : 0], std::make_index_sequence<W>{});
+        std::memcpy(found, &sums, 4 * sizeof(int32_t));
+        if ((bits(sums < all(enough)) & ((1u << P) - 1)) == 0)
+            return;
+    }
+    if (!bits(doubt))
+        return;
+    for (int p = 0; p < count; ++p) {
+        if (found[p] >= enough)
+            continue;
+        found[p] = 0;
+        for (const Span& slots : around.slots)
+            for (int32_t j = slots.begin; j < slots.end; j += W)
+                found[p] += __builtin_popcount(hits_of(task, first + p, j, slots.end));
+    }
+}
+
+struct Counting {
+    const GridTask& task;
+    int32_t enough;
+    uint8_t* core;   // (n,) out
+    int32_t* cores;  // (cells,) out
+    int64_t* counts; // (n,) out or null
+    Patience patience;
+
+    COTERIE_INLINE bool clique(int32_t cell) const {
+        return !counts && task.grid.start[cell + 1] - task.grid.start[cell] >= enough;
+    }
+    COTERIE_INLINE void all_alike(int32_t cell, bool are_core) const {
+        const Span own = slots_of(task.grid, {cell, cell + 1});
+        std::memset(core + own.begin, are_core, own.end - own.begin);
+        cores[cell] = are_core ? own.end - own.begin : 0;
+    }
+    COTERIE_INLINE void compare(int32_t cell, const Surroundings& around) {
+        const Span own = slots_of(task.grid, {cell, cell + 1});
+        const int64_t points = around.points();
+        if (!counts && points < enough)
+            return all_alike(cell, false);
+        constexpr int P = 4;
+        const int32_t stop = counts ? 0x7fffffff : enough;
+        cores[cell] = 0;
+        for (int32_t i = own.begin; i < own.end; i += P) {
+            patience.spend(P * points);
+            const int32_t some = own.end - i < P ? own.end - i : P;
+            int32_t found[P];
+            if (some == 1)
+                count_some<1>(task, around, i, some, stop, found);
+            else if (some == 2)
+                count_some<2>(task, around, i, some, stop, found);
+            else
+                count_some<P>(task, around, i, some, stop, found);
+            for (int p = 0; p < some; ++p) {
+                core[i + p] = found[p] >= enough;
+                cores[cell] += found[p] >= enough;
+                if (counts)
+                    counts[i + p] = found[p];
             }
         }
     }
 };
 
-// The points of one cell, P at a time: how many points are nearby, up to `enough`.
-template <int P>
-COTERIE_INLINE void count_some(const GridTask& task, const Span* slots, int32_t first,
-                               int32_t count, int64_t enough, int64_t* found) {
-    Tally<P> tally(task.grid, first, count);
-    for (int k = 0; k < kRows; ++k) {
-        tally.add(slots[k]);
-        if (k == 0 || k == 3)
-            continue; // seldom enough, or seldom more than before
-        int64_t least = found[0] = total(tally.sure[0]);
-        for (int p = 1; p < P; ++p) {
-            found[p] = total(tally.sure[p]);
-            least = found[p] < least ? found[p] : least;
-        }
-        if (least >= enough)
-            return;
-    }
-    for (int p = 0; p < count; ++p) {
-        if (found[p] >= enough || total(tally.most[p]) == found[p])
-            continue;
-        found[p] = 0;
-        for (int k = 0; k < kRows; ++k)
-            for (int32_t j = slots[k].begin; j < slots[k].end; j += W)
-                found[p] += __builtin_popcount(hits_of(task, first + p, j, slots[k].end));
-    }
-}
-
 void count(const GridTask& task, int thread, int32_t begin, int32_t end, int64_t enough,
-           uint8_t* core, int32_t* cores, int64_t* found) {
+           uint8_t* core, int32_t* cores, int64_t* counts) {
     const GridView& g = task.grid;
-    Patience patience{task, thread};
+    const auto wanted = static_cast<int32_t>(enough < 0x7fffffff ? enough : 0x7fffffff);
+    Counting counting{task, wanted, core, cores, counts, {task, thread}};
     Around around(g, g.key[begin]);
-    for (int32_t cell = begin; cell < end; ++cell) {
-        const int32_t first = g.start[cell], last = g.start[cell + 1];
-        if (!found && last - first >= enough) {
-            std::memset(core + first, 1, last - first);
-            cores[cell] = last - first;
-            continue;
-        }
-        cores[cell] = 0;
-        Span slots[kRows];
-        int64_t points = 0;
-        for (int k = 0; k < kRows; ++k) {
-            slots[k] = slots_of(g, around(k, g.key[cell]));
-            points += slots[k].end - slots[k].begin;
-        }
-        if (!found && points < enough) {
-            std::memset(core + first, 0, last - first);
-            continue;
-        }
-        constexpr int P = 4;
-        for (int32_t i = first; i < last; i += P) {
-            patience.spend(P * points);
-            const int32_t some = last - i < P ? last - i : P;
-            const int64_t stop = found ? task.space->n() + 1 : enough;
-            int64_t near[P];
-            if (some == 1)
-                count_some<1>(task, slots, i, some, stop, near);
-            else if (some == 2)
-                count_some<2>(task, slots, i, some, stop, near);
+    for (int32_t cell = begin; cell < end;) {
+        int32_t cells[Around::kMost], keys[Around::kMost];
+        int some = 0;
+        for (; cell < end && some < Around::kMost; ++cell) {
+            cells[some] = cell;
+            keys[some] = g.key[cell];
+            if (counting.clique(cell))
+                counting.all_alike(cell, true);
             else
-                count_some<P>(task, slots, i, some, stop, near);
-            for (int p = 0; p < some; ++p) {
-                core[i + p] = near[p] >= enough;
-                cores[cell] += near[p] >= enough;
-                if (found)
-                    found[i + p] = near[p];
-            }
+                ++some;
         }
+        around.look(keys, some);
+        for (int q = 0; q < some; ++q)
+            counting.compare(cells[q], around[q]);
     }
 }
 
@@ -230,16 +182,16 @@ void visit(const GridTask& task, int thread, int32_t begin, int32_t end, OnSlots
     const GridView& g = task.grid;
     Patience patience{task, thread};
     Around around(g, g.key[begin]);
-    for (int32_t cell = begin; cell < end; ++cell)
-        for (int k = 0; k < kRows; ++k) {
-            const Span slots = slots_of(g, around(k, g.key[cell]));
+    for (int32_t cell = begin; cell < end; ++cell) {
+        around.look(g.key + cell, 1);
+        for (const Span& slots : around[0].slots)
             for (int32_t i = g.start[cell]; i < g.start[cell + 1]; ++i)
                 for (int32_t j = slots.begin; j < slots.end; j += W) {
                     patience.spend(W);
                     if (const uint32_t hits = hits_of(task, i, j, slots.end))
                         on_slots(to, i, j, hits);
                 }
-        }
+    }
 }
 
 // Is any of the slots of a nearby any of those of b?
@@ -306,42 +258,48 @@ void link_far(const GridTask& task, int thread, int32_t begin, int32_t end,
         }
 }
 
+// The smallest number of a core point nearby the point at `slot`; `none` without one.
+COTERIE_INLINE int32_t smallest_nearby(const GridTask& task, const Surroundings& around,
+                                       int32_t slot, const int32_t* number, int32_t none) {
+    const GridView& g = task.grid;
+    const VF x = all(g.x[slot]), y = all(g.y[slot]);
+    VI best = all(none);
+    int32_t smallest = none;
+    for (const Span& slots : around.slots)
+        for (int32_t j = slots.begin; j < slots.end; j += W) {
+            const VF s = squares(g, j, x, y);
+            const VI numbers = load<VI>(number + j), there = first_lanes(slots.end - j);
+            const VI near = there & (s <= all(g.inner));
+            best = (near & (numbers < best)) ? numbers : best;
+            for (uint32_t ask = bits(there & (s <= all(g.outer)) & ~near); ask; ask &= ask - 1) {
+                const int32_t at = j + lowest(ask);
+                if (number[at] < smallest && task.space->nearby(g.row[slot], g.row[at]))
+                    smallest = number[at];
+            }
+        }
+    if (bits(best < all(none)))
+        for (int q = 0; q < W; ++q)
+            smallest = best[q] < smallest ? best[q] : smallest;
+    return smallest;
+}
+
 // A point that is no core point joins the lowest-numbered cluster that reaches it.
 void join(const GridTask& task, const GridView& others, int thread, int32_t begin, int32_t end,
           const int32_t* number, int64_t* labels) {
-    const GridView& g = task.grid;
     constexpr int32_t none = 0x7fffffff;
     Patience patience{task, thread};
-    Around around(g, others.key[begin]);
-    for (int32_t cell = begin; cell < end; ++cell) {
-        Span slots[kRows];
-        int64_t points = 0;
-        for (int k = 0; k < kRows; ++k) {
-            slots[k] = slots_of(g, around(k, others.key[cell]));
-            points += slots[k].end - slots[k].begin;
-        }
-        for (int32_t i = others.start[cell]; i < others.start[cell + 1]; ++i) {
-            patience.spend(points);
-            VI best = all(none);
-            int32_t lowest_asked = none;
-            const VF x = all(g.x[i]), y = all(g.y[i]);
-            for (int k = 0; points && k < kRows; ++k)
-                for (int32_t j = slots[k].begin; j < slots[k].end; j += W) {
-                    const VF s = squares(g, j, x, y);
-                    const VI there = first_lanes(slots[k].end - j), numbers = load<VI>(number + j);
-                    const VI near = there & (s <= all(g.inner));
-                    const VI lower = near & (numbers < best);
-                    best = lower ? numbers : best;
-                    for (uint32_t ask = bits(there & (s <= all(g.outer)) & ~near); ask;
-                         ask &= ask - 1) {
-                        const int32_t at = j + lowest(ask);
-                        if (number[at] < lowest_asked && task.space->nearby(g.row[i], g.row[at]))
-                            lowest_asked = number[at];
-                    }
-                }
-            for (int q = 0; q < W; ++q)
-                lowest_asked = best[q] < lowest_asked ? best[q] : lowest_asked;
-            labels[g.row[i]] = lowest_asked == none ? -1 : lowest_asked;
+    Around around(task.grid, others.key[begin]);
+    for (int32_t cell = begin; cell < end; cell += Around::kMost) {
+        const int some = end - cell < Around::kMost ? end - cell : Around::kMost;
+        around.look(others.key + cell, some);
+        for (int q = 0; q < some; ++q) {
+            const int64_t points = around[q].points();
+            for (int32_t i = others.start[cell + q]; i < others.start[cell + q + 1]; ++i) {
+                patience.spend(points);
+                const int32_t found =
+                    points ? smallest_nearby(task, around[q], i, number, none) : none;
+                labels[others.row[i]] = found == none ? -1 : found;
+            }
         }
     }
 }
