@@ -20,7 +20,7 @@ from models.examples import X, fitted
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", r"m: expected a model saved by coterie\.save, got a file that starts with b''"),
+        (b"", r"m: expected a model saved by coterie\.save, got an empty file"),
         (b"\x80\x04." + bytes(60), r"starts with b'\\x80"),
         (b"COTERIE\x02" + bytes(60), r"container of version 1, got version 2.*upgrade"),
         (MAGIC + struct.pack("<Q", 2**40) + bytes(40), r"header claims 1,099,511,627,776 bytes of"),
