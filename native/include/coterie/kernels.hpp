@@ -70,7 +70,7 @@ struct Model {
     const float* const* neighbours = nullptr; // (k,) lists of |c|^2, -2 c, distance, index;
     const int32_t* n_neighbours = nullptr;    // (k,) their lengths, or null: meet all means
 
-    // Bounds by group of means, for many columns: see assign_high.cpp. A group is a run of
+    // Bounds by group of means, for many columns: see grouped.hpp. A group is a run of
     // positions, some whole panels or a single mean.
     int groups = 0;
     int panels_per_group = 0;              // 0: every mean is a group
