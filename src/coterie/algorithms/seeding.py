@@ -109,23 +109,24 @@ class Field:
     def draw(self, words: list[int]) -> Floats:
         """One point per random word."""
         buckets, into = _locate(self.spread.units, words)
-        held = self.engine.reduce(seed_steps.holdings, np.unique(buckets), self.shift)
+        different = np.array(sorted(set(buckets.tolist())), dtype=np.int32)
+        held = self.engine.reduce(seed_steps.holdings, different, self.shift)
         return self._walk(held, buckets, into)
 
     def _walk(self, held: Holdings, buckets: NDArray[np.int32], into: Integers) -> Floats:
         """Where each walk ends, among the values `held` in the buckets, sorted by hash."""
-        passed = np.cumsum(held.units)
-        first = np.searchsorted(held.hashes, buckets.astype(np.uint64) << self._from_bucket)
+        passed = np.add.accumulate(held.units)
+        first = held.hashes.searchsorted(buckets.astype(np.uint64) << self._from_bucket)
         before = passed[first] - held.units[first]
-        return held.values[np.searchsorted(passed, before + into, side="right")]
+        return held.values[passed.searchsorted(before + into, side="right")]
 
 
 def _locate(units: Integers, words: list[int]) -> tuple[NDArray[np.int32], Integers]:
     """The bucket in which each walk ends, and how many units it passes in there."""
-    passed = np.cumsum(units)
+    passed = np.add.accumulate(units)
     total = int(passed[-1])
     targets = np.array([(word * total) >> 64 for word in words])
-    buckets = np.searchsorted(passed, targets, side="right")
+    buckets = passed.searchsorted(targets, side="right")
     return buckets.astype(np.int32), targets - (passed[buckets] - units[buckets])
 
 
