@@ -8,7 +8,8 @@
 namespace coterie {
 namespace {
 
-constexpr double kRefreshGrowth = 0.25; // a radius this much too large is measured again
+constexpr int64_t kManyValues = 1 << 16; // of means: worth sharing out
+constexpr double kRefreshGrowth = 0.25;  // a radius this much too large is measured again
 
 // clock + drift, rounded upward.
 float later(float clock, double drift) {
@@ -71,7 +72,7 @@ void Clocks::start(Model& model, int width, bool local) {
 }
 
 void Clocks::advance(Team& team, Model& model) {
-    measure_drift(model);
+    measure_drift(team, model);
     model.measure = false;
     if (local_)
         look_around(team, model);
@@ -95,12 +96,17 @@ void Clocks::widen(const float* radius) {
         radius_[c] = std::max<double>(radius_[c], radius[c]);
 }
 
-void Clocks::measure_drift(const Model& model) {
-    const size_t d = model.d;
-    for (int c = 0; c < model.k; ++c)
-        drift_[c] =
-            distance(model.means + c * d, means_.data() + c * d, model.d, model.frame.unit) *
-            1.000001;
+void Clocks::measure_drift(Team& team, const Model& model) {
+    const auto measure = [&](int, int64_t begin, int64_t end) {
+        for (size_t c = begin; c < static_cast<size_t>(end); ++c)
+            drift_[c] = distance(model.means + c * model.d, means_.data() + c * model.d, model.d,
+                                 model.frame.unit) *
+                        1.000001;
+    };
+    if (static_cast<int64_t>(model.k) * model.d < kManyValues)
+        measure(0, 0, model.k);
+    else
+        team.for_chunks(model.k, 1, measure);
 }
 
 // Every clock follows the own mean and the fastest other.

@@ -7,6 +7,7 @@ namespace coterie {
 namespace {
 
 constexpr int64_t kChunkWork = 1 << 22; // products per chunk: about a tenth of a millisecond
+constexpr size_t kManySums = 1 << 16;   // integers that are worth sharing out
 constexpr int64_t kLowChunk = 8192;     // rows of few columns: they stay in the second-level cache
 
 } // namespace
@@ -57,7 +58,7 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
         forget(means, k);
     k_ = 0; // until the step is whole: what an interrupt leaves behind cannot be trusted
 
-    prepared_.prepare(kernels, rows_, means, k, frame_->view(), order_);
+    prepared_.prepare(team, kernels, rows_, means, k, frame_->view(), order_);
     Model& model = prepared_.model;
     model.brute = algorithm_ == Algorithm::brute;
     if (fresh) {
@@ -89,8 +90,6 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
         thread.trial.work[trial] += thread.worker.work - before;
         thread.trial.rows[trial] += end - begin;
     });
-    k_ = k;
-    blank_ = false;
 
     StepCounts counts;
     Trial trial;
@@ -106,7 +105,9 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
         }
     }
     plan_.learn(trial, counts.evaluated, decided, fresh);
-    collect();
+    collect(team);
+    k_ = k;
+    blank_ = false;
     return counts;
 }
 
@@ -142,28 +143,35 @@ void Lloyd::ready_threads(const Team& team, size_t scratch) {
 }
 
 // What the threads gathered goes to the sums of the block.
-void Lloyd::collect() {
-    for (Thread& thread : threads_) {
+void Lloyd::collect(Team& team) {
+    const int k = prepared_.model.k;
+    for (const Thread& thread : threads_)
         if (local_)
             clocks_.widen(thread.radius.data());
-        if (!grid_)
-            continue;
-        const size_t size = grid_->size(), mass_levels = mass_grid_ ? mass_grid_->levels : 1;
-        for (int c = 0; c < k_; ++c) {
-            if (!thread.touched[c])
-                continue;
-            thread.touched[c] = 0;
-            int64_t* from = thread.sums.data() + c * size;
-            int64_t* to = sums_.data() + c * size;
-            for (size_t q = 0; q < size; ++q)
-                to[q] += from[q];
-            std::memset(from, 0, size * sizeof(int64_t));
-            for (size_t j = 0; j < mass_levels; ++j) {
-                masses_[c * mass_levels + j] += thread.mass[c * mass_levels + j];
-                thread.mass[c * mass_levels + j] = 0;
+    if (!grid_)
+        return;
+    const size_t size = grid_->size(), mass_levels = mass_grid_ ? mass_grid_->levels : 1;
+    const auto add = [&](int, int64_t begin, int64_t end) {
+        for (int64_t c = begin; c < end; ++c)
+            for (Thread& thread : threads_) {
+                if (!thread.touched[c])
+                    continue;
+                thread.touched[c] = 0;
+                int64_t* from = thread.sums.data() + c * size;
+                int64_t* to = sums_.data() + c * size;
+                for (size_t q = 0; q < size; ++q)
+                    to[q] += from[q];
+                std::memset(from, 0, size * sizeof(int64_t));
+                for (size_t j = 0; j < mass_levels; ++j) {
+                    masses_[c * mass_levels + j] += thread.mass[c * mass_levels + j];
+                    thread.mass[c * mass_levels + j] = 0;
+                }
             }
-        }
-    }
+    };
+    if (k * size < kManySums)
+        add(0, 0, k);
+    else
+        team.for_chunks(k, 1, add);
 }
 
 void Lloyd::totals(int64_t* sums, int64_t* mass) const {

@@ -95,7 +95,8 @@ SeedPass Seeding::pass(int shift) const {
 
 size_t Seeding::scratch_bytes(int trials) const {
     const size_t width = (rows_.d + 7) / 8 * 8;
-    if (rows_.sparse()) // eight points by column, where they are not zero, and a row
+    if (rows_.sparse() &&
+        rows_.d > kFewColumns) // eight points by column, where they are not zero, and a row
         return 4 * (8 + 8 + 1) * width;
     return 4 * (2 * trials + 16) * width; // candidates, lists of them, and rows, as float32
 }

@@ -68,6 +68,8 @@ def check_potentials(engine, field, candidates):
     for count in (1, 3, len(candidates)):
         left = engine.reduce(seed_steps.potentials, candidates[:count].copy(), shift)
         assert left.tolist() == [field.left_with(c) for c in candidates[:count]]
+    many = np.tile(candidates, (20, 1))
+    assert engine.reduce(seed_steps.potentials, many, shift).tolist() == left.tolist() * 20
 
 
 @pytest.mark.parametrize("simd", LEVELS)

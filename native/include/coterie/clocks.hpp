@@ -25,7 +25,7 @@ public:
     void widen(const float* radius);
 
 private:
-    void measure_drift(const Model& model);
+    void measure_drift(Team& team, const Model& model);
     void advance_all(const Model& model);
     void look_around(Team& team, Model& model);
     void list_neighbours(const Model& model, int a, std::vector<std::pair<float, int32_t>>& near);

@@ -37,7 +37,7 @@ private:
     struct Thread;
     void forget(const double* means, int k);
     void ready_threads(const Team& team, size_t scratch);
-    void collect();
+    void collect(Team& team);
 
     Rows rows_;
     Ranges ranges_;
