@@ -15,12 +15,12 @@ struct SeedingWork {
     int d() const { return nb::cast<Block&>(block).rows.d; }
 };
 
-void check_buckets(const Input<int32_t, 1>& buckets) {
+void check_buckets(const Input<int32_t, 1>& buckets, int count) {
     for (size_t q = 0; q < buckets.shape(0); ++q)
-        if (const int32_t bucket = buckets.data()[q]; bucket < 0 || bucket >= coterie::kBuckets) {
+        if (const int32_t bucket = buckets.data()[q]; bucket < 0 || bucket >= count) {
             const std::string message =
                 "bucket " + std::to_string(bucket) + " is out of range: expected 0 to " +
-                std::to_string(coterie::kBuckets - 1) + ", the leading bits of a row's hash";
+                std::to_string(count - 1) + ", the leading bits of a row's hash";
             throw nb::index_error(message.c_str());
         }
 }
@@ -47,21 +47,23 @@ Holdings holdings_of(const SeedingWork& work, const std::vector<coterie::Holding
 } // namespace
 
 void bind_seeding(nb::module_& m) {
-    m.attr("BUCKET_BITS") = coterie::kBucketBits;
+    m.attr("MOST_BUCKET_BITS") = coterie::kMostBucketBits;
     nb::class_<SeedingWork>(m, "Seeding", "Passes over one block that choose initial means.")
         .def(
             "__init__",
             [](SeedingWork* self, nb::object block, Input<double, 1> low, Input<double, 1> high,
-               std::optional<Input<int32_t, 1>> copies) {
+               std::optional<Input<int32_t, 1>> copies, int bucket_bits, int64_t seeds) {
+                if (bucket_bits < 1 || bucket_bits > coterie::kMostBucketBits)
+                    throw nb::value_error("bucket_bits is out of range: expected 1 to 13");
                 SeedingWork work;
                 work.seeding = std::make_unique<coterie::Seeding>(
                     nb::cast<Block&>(block).rows, ranges_of(low, high),
-                    copies ? copies->data() : nullptr);
+                    copies ? copies->data() : nullptr, bucket_bits, seeds);
                 work.block = block;
                 work.copies = copies ? nb::cast(*copies) : nb::none();
                 new (self) SeedingWork(std::move(work)); // last: what throws before leaves nothing
             },
-            "block"_a, "low"_a, "high"_a, "copies"_a.none())
+            "block"_a, "low"_a, "high"_a, "copies"_a.none(), "bucket_bits"_a, "seeds"_a)
         .def_prop_ro("coarse", [](const SeedingWork& w) { return w.seeding->coarse(); })
         .def_prop_ro("unit", [](const SeedingWork& w) { return w.seeding->unit(); })
         .def(
@@ -101,7 +103,7 @@ void bind_seeding(nb::module_& m) {
             "holdings",
             [](SeedingWork& w, Input<int32_t, 1> buckets, int shift) {
                 coterie::Team& team = w.team();
-                check_buckets(buckets);
+                check_buckets(buckets, w.seeding->buckets());
                 std::vector<coterie::Holding> found;
                 {
                     nb::gil_scoped_release release;

@@ -6,33 +6,16 @@
 //
 // D is the number of columns where it is known when compiling (up to 8), else 0.
 #include "add_row.hpp"
-#include "definition.hpp"
 #include "load_block.hpp"
+#include "nearest.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 namespace {
 
 constexpr int kChunk = 8192; // rows: their values stay in the second-level cache
 
-// Slightly more and slightly less than one: a root and a product, rounded outward.
-constexpr float kUp = 1.000001f, kDown = 0.999999f;
-// Relative rounding of a clock, generously.
-constexpr float kClockRounding = 6e-7f;
-
 // Large and called from two places: inlined twice, it doubles the time to compile.
 #define COTERIE_APART __attribute__((noinline))
-
-// Two smallest proposals and the index of the smallest, lane by lane.
-struct Best {
-    VF first = all(__builtin_inff()), second = all(__builtin_inff());
-    VI index = {};
-    COTERIE_INLINE void meet(VF value, int32_t j) {
-        const VI nearer = value < first;
-        second = min(second, max(first, value));
-        first = min(first, value);
-        index = nearer ? all(j) : index;
-    }
-};
 
 template <int D> COTERIE_INLINE VF propose(const VF* x, const float* square_and_mean) {
     VF value = all(square_and_mean[0]);
@@ -42,7 +25,7 @@ template <int D> COTERIE_INLINE VF propose(const VF* x, const float* square_and_
 }
 
 // W rows meet all means; four at a time where columns come from memory.
-template <int D> COTERIE_INLINE void meet_all(const VF* x, const Model& model, Best& best) {
+template <int D> COTERIE_INLINE void meet_all(const VF* x, const Model& model, Nearest& best) {
     const float* p = model.table;
     int j = 0;
     if constexpr (D > 0) {
@@ -69,51 +52,13 @@ template <int D> COTERIE_INLINE void meet_all(const VF* x, const Model& model, B
     }
 }
 
-// What a comparison of W rows yields: labels, and how much the means may move before the labels
-// must be looked at again.
-struct Outcome {
-    VI label;
-    VF reach, slack; // upper bound on the distance to the own mean; trusted slack
-};
-
-struct Comparison {
-    const VF* x;
-    VF norm, error;
-    COTERIE_INLINE Comparison(const VF* x_, const Model& model, int d) : x(x_) {
-        norm = x[0] * x[0];
-        for (int l = 1; l < d; ++l)
-            norm = fma(x[l], x[l], norm);
-        // (|x| + reach)^2 <= 2 |x|^2 + 2 reach^2, without a root
-        error = (norm + model.reach * model.reach) * (2 * model.error) + 1e-36f;
-    }
-    COTERIE_INLINE VF distance_above(VF proposal) const {
-        return sqrt(max(proposal + norm, VF{}) + error) * kUp;
-    }
-    COTERIE_INLINE VF distance_below(VF proposal) const {
-        return sqrt(max(proposal + norm - error, VF{})) * kDown;
-    }
-    // Rows whose two nearest means are too close to call are settled by the definition.
-    COTERIE_INLINE Outcome decide(const Best& best, uint32_t live, const Rows& rows,
-                                  const Model& model, Worker& worker, const int64_t* index) const {
-        Outcome out{best.index, distance_above(best.first), {}};
-        out.slack = min(distance_below(best.second) - out.reach, all(model.cap));
-        uint32_t unclear = live & bits(best.second - best.first <= error + error);
-        if (unclear) {
-            const VF farther = distance_above(best.first + error + error);
-            for (; unclear; unclear &= unclear - 1) {
-                const int q = __builtin_ctz(unclear);
-                out.label[q] = settle(rows, model, worker, index[q]);
-                out.reach[q] = farther[q];
-                out.slack[q] = -1.f - 2.f * farther[q];
-            }
-        }
-        return out;
-    }
-};
-
-COTERIE_INLINE VF deadline_of(const Outcome& out, const Table& clocks) {
-    const VF clock = clocks[out.label];
-    return clock + out.slack - kClockRounding * (abs(clock) + abs(out.slack));
+// The columns in x, ready to be compared.
+COTERIE_INLINE Comparison comparison_of(const VF* x, const Model& model, int d) {
+    VF norm = x[0] * x[0];
+    for (int l = 1; l < d; ++l)
+        norm = fma(x[l], x[l], norm);
+    // (|x| + reach)^2 <= 2 |x|^2 + 2 reach^2, without a root
+    return {norm, (norm + model.reach * model.reach) * (2 * model.error) + 1e-36f};
 }
 
 COTERIE_INLINE void widen(Worker& worker, int c, float reach) {
@@ -181,8 +126,8 @@ template <int D> struct MeetAll {
     // The rows in x, of which the `live` ones count, meet all means; their new deadlines.
     COTERIE_APART VF compare(VI labels, uint32_t live, const int64_t* index) {
         worker.evaluated += __builtin_popcount(live);
-        const Comparison comparison(x, model, D > 0 ? D : model.d);
-        Best best;
+        const Comparison comparison = comparison_of(x, model, D > 0 ? D : model.d);
+        Nearest best;
         meet_all<D>(x, model, best);
         const Outcome out = comparison.decide(best, live, rows, model, worker, index);
         for (uint32_t changed = live & bits(out.label != labels); changed; changed &= changed - 1) {
@@ -193,7 +138,7 @@ template <int D> struct MeetAll {
         }
         if (worker.radius && model.measure)
             widen(worker, out.label, out.reach, live);
-        return deadline_of(out, clocks);
+        return deadline_after(clocks[out.label], out.slack);
     }
 };
 
@@ -272,9 +217,9 @@ void assign_near(const Rows& rows, const Model& model, const SumLayout& layout, 
                 index[q] = begin + sorted[from + (q < count ? q : count - 1)];
             VF x[(D + 3) / 4 * 4];
             gather_block(rows, model.frame, index, D, x);
-            const Comparison comparison(x, model, D > 0 ? D : model.d);
+            const Comparison comparison = comparison_of(x, model, D > 0 ? D : model.d);
             // The own mean comes first; means farther from it than this cannot win or be near.
-            Best best;
+            Nearest best;
             const VF own = propose<D>(x, list);
             best.meet(own, c);
             const float limit = (-smallest(-comparison.distance_above(own)) * 2 + model.cap) * kUp;
@@ -285,7 +230,7 @@ void assign_near(const Rows& rows, const Model& model, const SumLayout& layout, 
                 best.meet(propose<D>(x, p), name);
             }
             const Outcome out = comparison.decide(best, live, rows, model, worker, index);
-            const VF deadline = deadline_of(out, clocks);
+            const VF deadline = deadline_after(clocks[out.label], out.slack);
             for (int q = 0; q < count; ++q)
                 state.deadline[index[q]] = deadline[q];
             uint32_t changed = live & bits(out.label != all(c));

@@ -6,15 +6,13 @@
 #pragma once
 
 #include "add_row.hpp"
-#include "definition.hpp"
 #include "eights.hpp"
+#include "nearest.hpp"
 #include "tile.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 
-constexpr float kUp = 1.000001f, kDown = 0.999999f;
-constexpr float kClockRounding = 6e-7f, kBoundRounding = 1.2e-7f;
-constexpr float kLimitRounding = 1.0000003f;
+constexpr float kBoundRounding = 1.2e-7f, kLimitRounding = 1.0000003f;
 constexpr int kBatch = 240;              // rows, a multiple of kTileRows
 constexpr int kBufferFloats = 48 * 1024; // their float32 copy stays in the second-level cache
 constexpr int kProposalRows = 16;        // at least the rows of a tile, and W
@@ -123,32 +121,25 @@ struct Batch {
         const float clock = model.clock[label];
         state.deadline[i] = clock + slack - kClockRounding * (clock + std::fabs(slack));
     }
-    void set_reach(float* record, int label, float reach) {
+    void set_reach(float* record, int label, float reach) const {
         const float drift = model.drift[label];
         record[model.record - 1] = reach - drift + kBoundRounding * (reach + drift);
     }
 
     // Row z has met every mean: v holds all proposals.
     void conclude(int z, float* v) {
-        const int panels = model.kp / W;
-        VF low = all(__builtin_inff()), next = low;
-        VI where_low = {};
-        for (int p = 0; p < panels; ++p) {
-            const VF value = load<VF>(v + p * W);
-            const VI nearer = value < low;
-            next = min(next, max(low, value));
-            low = min(low, value);
-            where_low = nearer ? all(p) : where_low;
-        }
-        const float best = smallest(low);
-        const uint32_t lanes = bits(low == best);
+        Nearest nearest; // of W means each, by panel
+        for (int p = 0; p < model.kp / W; ++p)
+            nearest.meet(load<VF>(v + p * W), p);
+        const float best = smallest(nearest.first);
+        const uint32_t lanes = bits(nearest.first == best);
         const int lane = __builtin_ctz(lanes);
-        VF rest = low;
-        rest[lane] = next[lane];
+        VF rest = nearest.first;
+        rest[lane] = nearest.second[lane];
         const float second = (lanes & (lanes - 1)) ? best : smallest(rest);
 
         const int64_t i = row[z];
-        int label = model.order[where_low[lane] * W + lane];
+        int label = model.order[nearest.label[lane] * W + lane];
         float reach, slack;
         if (second - best <= 2 * error[z]) {
             label = settle(rows, model, worker, i);

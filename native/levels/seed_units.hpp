@@ -17,7 +17,7 @@ COTERIE_INLINE int64_t units_of(double distance, double magic) {
 }
 
 COTERIE_INLINE int64_t copies_of(const SeedPass& pass, int64_t i) {
-    return pass.copies ? pass.copies[i] : 1;
+    return pass.copies ? pass.copies[pass.row_at(i)] : 1;
 }
 
 // Rows [first, first + W) at `distance` from the new seed, the first `count` of them real: the

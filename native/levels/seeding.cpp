@@ -4,7 +4,7 @@
 
 namespace coterie::COTERIE_LEVEL {
 
-void potentials_low(const SeedPass&, int64_t, int64_t, int64_t*);
+void potentials_low(const SeedPass&, int64_t, int64_t, char*, int64_t*);
 void potentials_high(const SeedPass&, int64_t, int64_t, char*, int64_t*);
 double approach_low(const SeedPass&, int64_t, int64_t, int64_t*);
 double approach_high(const SeedPass&, int64_t, int64_t, char*, int64_t*);
@@ -38,7 +38,7 @@ void potentials_fine(const SeedPass& pass, int64_t begin, int64_t end, char* scr
     double* row = reinterpret_cast<double*>(scratch);
     const int d = pass.rows->d;
     for (int64_t i = begin; i < end; ++i) {
-        read_row(*pass.rows, i, row);
+        read_row(*pass.rows, pass.row_at(i), row);
         for (int t = 0; t < pass.trials; ++t) {
             const double e = distance_fine(row, pass.candidates + static_cast<size_t>(t) * d, d);
             const double near = pass.nearest64[i];
@@ -55,7 +55,7 @@ double approach_fine(const SeedPass& pass, int64_t begin, int64_t end, char* scr
     double largest = 0.0;
     for (int64_t i = begin; i < end; ++i) {
         const double before = pass.nearest64[i];
-        read_row(*pass.rows, i, row);
+        read_row(*pass.rows, pass.row_at(i), row);
         const double e = distance_fine(row, pass.candidates, pass.rows->d);
         const double now = e < before ? e : before;
         pass.nearest64[i] = now;
@@ -73,8 +73,8 @@ double approach_fine(const SeedPass& pass, int64_t begin, int64_t end, char* scr
 int64_t seek_buckets(const uint16_t* bucket, int64_t begin, int64_t end, const uint16_t* wanted,
                      int count) {
     typedef uint16_t Buckets __attribute__((vector_size(4 * W)));
-    constexpr int lanes = 2 * W, vectors = kGlance / lanes;
-    for (; begin + kGlance <= end; begin += kGlance) {
+    constexpr int lanes = 2 * W, vectors = kSeekRows / lanes;
+    for (; begin + kSeekRows <= end; begin += kSeekRows) {
         Buckets rows[vectors];
         for (int v = 0; v < vectors; ++v)
             rows[v] = load<Buckets>(bucket + begin + v * lanes);
@@ -92,7 +92,7 @@ void potentials(const SeedPass& pass, int64_t begin, int64_t end, char* scratch,
     if (!pass.coarse)
         potentials_fine(pass, begin, end, scratch, out);
     else if (pass.columns)
-        potentials_low(pass, begin, end, out);
+        potentials_low(pass, begin, end, scratch, out);
     else
         potentials_high(pass, begin, end, scratch, out);
 }

@@ -17,6 +17,7 @@ void potentials(const SeedPass&, int64_t, int64_t, char*, int64_t*);
 double approach(const SeedPass&, int64_t, int64_t, char*, int64_t*);
 int64_t seek_buckets(const uint16_t*, int64_t, int64_t, const uint16_t*, int);
 void turn_columns(const SeedPass&, int64_t, int64_t, float*);
+void find_cells(const SeedPass&, int64_t, int64_t, const float*, int, uint16_t*);
 TreeKernels<float> float_tree(Norm, int);
 TreeKernels<double> double_tree(Norm, int);
 ReachKernels reach_tree(Norm, int);
@@ -66,6 +67,7 @@ const Kernels table = {COTERIE_LEVEL_NAME,
                        approach,
                        seek_buckets,
                        turn_columns,
+                       find_cells,
                        mixture_doubles,
                        mixture,
                        moments_doubles,

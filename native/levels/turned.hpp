@@ -24,26 +24,6 @@ template <int S = 1> COTERIE_INLINE void turn(VF* v) {
         turn<2 * S>(v);
 }
 
-// Two smallest proposals and the mean of the smallest, lane by lane.
-struct Nearest {
-    VF first = all(__builtin_inff()), second = all(__builtin_inff());
-    VI label = {};
-    COTERIE_INLINE void meet(VF value, int32_t mean) {
-        const VI nearer = value < first;
-        second = min(second, max(first, value));
-        first = min(first, value);
-        label = nearer ? all(mean) : label;
-    }
-    // `other` has met other means; true where its nearest is nearer.
-    COTERIE_INLINE VI join(const Nearest& other) {
-        const VI nearer = other.first < first;
-        second = min(min(second, other.second), max(first, other.first));
-        first = min(first, other.first);
-        label = nearer ? other.label : label;
-        return nearer;
-    }
-};
-
 struct Turned {
     const Batch& batch;
     const Rows& rows;
@@ -143,41 +123,26 @@ struct Turned {
     // W rows, of which `count` matter: labels, deadlines and bounds.
     COTERIE_INLINE void conclude(const int64_t* index, int count, VF norm, const Nearest& nearest,
                                  VI group, const float* by_group) {
-        const uint32_t live = (1ull << count) - 1;
         const VF length = sqrt(norm) * kUp + model.reach;
-        const VF error = length * length * model.error + 1e-36f;
-        VI label = nearest.label;
-        VF reach = sqrt(max(nearest.first + norm, VF{}) + error) * kUp;
-        VF slack = sqrt(max(nearest.second + norm - error, VF{})) * kDown - reach;
-        // Rows whose two nearest means are too close to call are settled by the definition.
-        uint32_t unclear = live & bits(nearest.second - nearest.first <= error + error);
-        if (unclear) {
-            const VF far = sqrt(max(nearest.first + 2 * error + norm, VF{}) + error) * kUp;
-            for (; unclear; unclear &= unclear - 1) {
-                const int q = __builtin_ctz(unclear);
-                label[q] = settle(rows, model, worker, index[q]);
-                reach[q] = far[q];
-                slack[q] = -1.f - 2.f * far[q];
-                group[q] = -1; // the nearest may not be its own: it counts among the others
-            }
-        }
+        const Comparison comparison{norm, length * length * model.error + 1e-36f};
+        const Outcome out =
+            comparison.decide(nearest, (1ull << count) - 1, rows, model, worker, index);
+        // The nearest of a settled row may not be its own: it counts among the others.
+        for (uint32_t settled = out.settled; settled; settled &= settled - 1)
+            group[__builtin_ctz(settled)] = -1;
         if (state.bounds)
-            keep_bounds(index, count, norm - error, label, reach, group, by_group);
-        if (state.deadline)
-            set_deadlines(index, count, label, min(slack, all(model.cap)));
+            keep_bounds(index, count, norm - comparison.error, out, group, by_group);
+        if (state.deadline) {
+            const VF deadline = deadline_after(lookup(model.clock, out.label), out.slack);
+            for (int q = 0; q < count; ++q)
+                state.deadline[index[q]] = deadline[q];
+        }
         for (int q = 0; q < count; ++q)
-            relabel(rows, layout, state, worker, index[q], label[q]);
-    }
-
-    COTERIE_INLINE void set_deadlines(const int64_t* index, int count, VI label, VF slack) {
-        const VF clock = lookup(model.clock, label);
-        const VF deadline = clock + slack - kClockRounding * (clock + abs(slack));
-        for (int q = 0; q < count; ++q)
-            state.deadline[index[q]] = deadline[q];
+            relabel(rows, layout, state, worker, index[q], out.label[q]);
     }
 
     // Bounds are on the other means: the second smallest of the own group, the smallest elsewhere.
-    void keep_bounds(const int64_t* index, int count, VF norm_below, VI label, VF reach, VI group,
+    void keep_bounds(const int64_t* index, int count, VF norm_below, const Outcome& out, VI group,
                      const float* by_group) {
         for (int g = 0; g < model.groups; ++g, by_group += 2 * kBlock) {
             const VF low = group == all(g) ? load<VF>(by_group + kBlock) : load<VF>(by_group);
@@ -190,8 +155,7 @@ struct Turned {
             float* record = state.bounds + index[q] * model.record;
             for (int g = model.groups; g < model.record - 1; ++g)
                 record[g] = 0.f; // never looked at: its drift is -1e30
-            const float drift = model.drift[label[q]];
-            record[model.record - 1] = reach[q] - drift + kBoundRounding * (reach[q] + drift);
+            batch.set_reach(record, out.label[q], out.reach[q]);
         }
     }
 };

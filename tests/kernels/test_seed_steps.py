@@ -16,13 +16,11 @@ from coterie.algorithms.survey import survey
 from coterie.engines.memory import MemoryEngine
 from coterie.kernels import reference, seed_steps
 
-ALL_BUCKETS = np.arange(1 << seed_steps.BUCKET_BITS, dtype=np.int32)
-
 
 def begin(case, **settings):
     """An engine and the reference's field over the same points, no seed yet."""
     engine = MemoryEngine(case.X, case.weights, **settings)
-    spread = engine.reduce(seed_steps.start, survey(engine))
+    spread = engine.reduce(seed_steps.start, survey(engine), 8)
     field = reference.Field(reference.distinct_points(case.dense, case.weights))
     assert spread.copies == field.points.copies.sum()
     assert spread.units.sum() == spread.copies
@@ -32,11 +30,12 @@ def begin(case, **settings):
 def assert_same_units(engine, spread, field, shift):
     units = field.units(field.near, shift)
     assert spread.largest == field.near.max()
-    buckets = [h >> (64 - seed_steps.BUCKET_BITS) for h in field.points.hashes]
-    expected = np.zeros(len(ALL_BUCKETS), dtype=np.int64)
+    bits = len(spread.units).bit_length() - 1
+    expected = np.zeros(1 << bits, dtype=np.int64)
+    buckets = [h >> (64 - bits) for h in field.points.hashes]
     np.add.at(expected, buckets, units.astype(np.int64))
     np.testing.assert_array_equal(spread.units, expected)
-    held = engine.reduce(seed_steps.holdings, ALL_BUCKETS, shift)
+    held = engine.reduce(seed_steps.holdings, np.arange(1 << bits, dtype=np.int32), shift)
     some = units > 0
     assert held.hashes.tolist() == [h for h, u in zip(field.points.hashes, some, strict=True) if u]
     assert held.units.tolist() == units[some].tolist()
@@ -69,6 +68,8 @@ def check_potentials(engine, field, candidates):
     for count in (1, 3, len(candidates)):
         left = engine.reduce(seed_steps.potentials, candidates[:count].copy(), shift)
         assert left.tolist() == [field.left_with(c) for c in candidates[:count]]
+    many = np.tile(candidates, (20, 1))
+    assert engine.reduce(seed_steps.potentials, many, shift).tolist() == left.tolist() * 20
 
 
 @pytest.mark.parametrize("simd", LEVELS)
@@ -104,8 +105,43 @@ def test_zeros_have_one_hash_whatever_their_sign():
     assert a == b != c
 
 
-@pytest.mark.parametrize("bucket", [-1, len(ALL_BUCKETS), 2**31 - 1])
+@pytest.mark.parametrize("simd", LEVELS)
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 8])
+def test_rows_that_were_moved_together_count_as_before(d, simd):
+    """Blocks of a thousand rows stay as they lie; all in one block move after eight seeds."""
+    for seed, (form, weights) in enumerate(
+        [("float64", "none"), ("float32", "whole"), ("csr64", "none"), ("float64", "float")]
+    ):
+        data = ("normal", "duplicates", "scales")[(seed + d) % 3]
+        case = make_case(np.random.default_rng(seed), 30_011, d, 14, data, form, weights)
+        with level(simd):
+            whole = MemoryEngine(case.X, case.weights, n_threads=2)
+            parts = MemoryEngine(case.X, case.weights, block_rows=1000)
+            begun = [e.reduce(seed_steps.start, survey(e), 100) for e in (whole, parts)]
+            shift = 40 - begun[0].copies.bit_length()
+            for point in case.means:
+                a, b = (e.reduce(seed_steps.approach, point, shift) for e in (whole, parts))
+                assert a.largest == b.largest
+                np.testing.assert_array_equal(a.units, b.units)
+                near = 20 - math.frexp(a.largest)[1]
+                a, b = (
+                    e.reduce(seed_steps.potentials, case.dense[:5000:999].copy(), near)
+                    for e in (whole, parts)
+                )
+                np.testing.assert_array_equal(a, b)
+            some = np.arange(0, len(begun[0].units), 700, dtype=np.int32)
+            a, b = (e.reduce(seed_steps.holdings, some, shift) for e in (whole, parts))
+            assert (a.hashes.tolist(), a.units.tolist()) == (b.hashes.tolist(), b.units.tolist())
+            np.testing.assert_array_equal(a.values, b.values)
+
+
+@pytest.mark.parametrize(("n", "bits"), [(1, 4), (100, 4), (1000, 7), (10**6, 13), (10**9, 13)])
+def test_buckets_follow_the_number_of_rows(n, bits):
+    assert seed_steps.bucket_bits(n) == bits
+
+
+@pytest.mark.parametrize("bucket", [-1, 16, 2**31 - 1])
 def test_a_bucket_that_does_not_exist_is_refused(bucket):
     engine, _ = begin(make_case(np.random.default_rng(0), 20, 2, 3))
-    with pytest.raises(IndexError, match=f"bucket {bucket} is out of range: expected 0 to 8191"):
+    with pytest.raises(IndexError, match=f"bucket {bucket} is out of range: expected 0 to 15,"):
         engine.reduce(seed_steps.holdings, np.array([3, bucket], dtype=np.int32), 0)

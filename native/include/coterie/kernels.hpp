@@ -70,7 +70,7 @@ struct Model {
     const float* const* neighbours = nullptr; // (k,) lists of |c|^2, -2 c, distance, index;
     const int32_t* n_neighbours = nullptr;    // (k,) their lengths, or null: meet all means
 
-    // Bounds by group of means, for many columns: see assign_high.cpp. A group is a run of
+    // Bounds by group of means, for many columns: see grouped.hpp. A group is a run of
     // positions, some whole panels or a single mean.
     int groups = 0;
     int panels_per_group = 0;              // 0: every mean is a group
@@ -116,14 +116,27 @@ struct Worker {
 };
 
 // Rows looked at together when those of a few buckets are sought.
-constexpr int kGlance = 32;
+constexpr int kSeekRows = 32;
+
+// Few columns: runs of rows that a seed may pass over as a whole. W runs stand side by side.
+constexpr int kRunRows = 128;
+struct SeedRuns {
+    float* boxes = nullptr;    // (runs / W, 2, d, W) smallest and largest value of each column
+    float* farthest = nullptr; // (runs,) largest squared distance to the nearest seed
+    int64_t* units = nullptr;  // (runs,) what potentials counts without a candidate,
+    int32_t* shift = nullptr;  // (runs,) with this shift, or kUncounted
+    static constexpr int32_t kUncounted = INT32_MIN;
+};
 
 // A pass of seeding over the rows of a block (see seeding.hpp).
+constexpr int64_t kSegment = 1 << 16; // rows that may change places with each other
 struct SeedPass {
     const Rows* rows = nullptr;
     Frame frame;
     bool coarse = true;                 // distances in float32, framed; else in float64
+    const uint16_t* order = nullptr;    // (n,) row at a place of its segment, or null: as they lie
     const float* columns = nullptr;     // few columns: (n / W, d, W) rows framed and turned
+    SeedRuns runs;                      // few columns
     const double* candidates = nullptr; // (trials, d)
     int trials = 0;
     float* nearest32 = nullptr;       // (n,) squared distance to the nearest seed, zero beyond n;
@@ -132,6 +145,11 @@ struct SeedPass {
     const int32_t* copies = nullptr;  // (n,) whole weights, or null for ones
     int shift = 0;                    // a distance counts as rint(distance * 2^shift) units
     bool anew = true;                 // approach: count all rows, not only what changed
+
+    // All but rows and copies is by place.
+    int64_t row_at(int64_t place) const {
+        return order ? place / kSegment * kSegment + order[place] : place;
+    }
 };
 
 struct Kernels {
@@ -158,12 +176,16 @@ struct Kernels {
     // approach: the only candidate becomes a seed; (buckets,) += units by bucket; the largest left.
     void (*potentials)(const SeedPass&, int64_t begin, int64_t end, char* scratch, int64_t* out);
     double (*approach)(const SeedPass&, int64_t begin, int64_t end, char* scratch, int64_t* out);
-    // The first kGlance rows from `begin` on, in such steps, that are not whole before `end` or
+    // The first kSeekRows places from `begin` on, in such steps, that are not whole before `end` or
     // have one in a wanted bucket; or where the steps lead beyond the end.
     int64_t (*seek_buckets)(const uint16_t* bucket, int64_t begin, int64_t end,
                             const uint16_t* wanted, int count);
-    // For at most kFewColumns: rows as framed float32 by columns, W at a time.
+    // For at most kFewColumns: rows as framed float32 by columns, W at a time, and their runs.
     void (*turn_columns)(const SeedPass&, int64_t begin, int64_t end, float* columns);
+    // (end - begin,) the cell of each place in a grid: which of the 2^bits parts of each column it
+    // is in, bit by bit in turn. cuts: (d, 2^bits - 1) between the parts.
+    void (*find_cells)(const SeedPass&, int64_t begin, int64_t end, const float* cuts, int bits,
+                       uint16_t* cells);
 
     // Gaussian mixtures: rows [begin, end) of a block; out: (shape.size()) the sums of this chunk,
     // or of shares the log-likelihood.

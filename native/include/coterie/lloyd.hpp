@@ -6,7 +6,8 @@
 
 #include <optional>
 
-#include "coterie/sketch.hpp"
+#include "coterie/clocks.hpp"
+#include "coterie/row_plan.hpp"
 
 namespace coterie {
 
@@ -35,55 +36,27 @@ public:
 private:
     struct Thread;
     void forget(const double* means, int k);
-    void advance_clocks(const double* means, int k);
-    void look_around(Team& team, const double* means, int k);
-    void list_neighbours(int a, std::vector<std::pair<float, int32_t>>& near);
-    void plan_groups(int k);
-    bool bounds_pay() const;
-    void sketch_rows(Team& team, const double* means, int k);
-    void collect(std::vector<Thread>& threads, int k);
+    void ready_threads(const Team& team, size_t scratch);
+    void collect(Team& team);
 
     Rows rows_;
     Ranges ranges_;
     int32_t* labels_;
     std::optional<Grid> grid_, mass_grid_;
     Algorithm algorithm_;
-    bool low_ = false; // vectors hold rows
-    const Kernels* kernels_ = nullptr;
 
     int k_ = 0;
-    bool fresh_ = true; // no bound is valid
-    bool blank_ = true; // there are no labels
-    int steps_ = 0;
+    bool low_ = false;   // vectors hold rows
+    bool local_ = false; // clocks follow only neighbouring means
+    bool blank_ = true;  // there are no labels
+    const Kernels* kernels_ = nullptr;
     std::optional<FrameOwner> frame_;
+    std::vector<int32_t> order_; // position -> mean
     PreparedModel prepared_;
-    Buffer<double> means_;      // (k, d) of the last step
-    std::vector<double> drift_; // (k,) in frame units, rounded up
-    Buffer<float> deadline_, bounds_;
-    std::vector<float> clock_, expiry_, own_drift_, group_drift_;
+    Clocks clocks_;
+    RowPlan plan_;
     Buffer<int64_t> sums_, masses_;
     std::vector<Thread> threads_;
-
-    // Rows in lanes: clocks that follow only neighbouring means, and lists of these if many.
-    bool local_ = false, near_ = false;
-    float cap_ = 1e30f;
-    std::vector<double> radius_, growth_;
-    std::vector<uint8_t> refresh_;
-    std::vector<std::vector<float>> lists_;
-    std::vector<const float*> list_pointers_;
-    std::vector<int32_t> list_lengths_;
-
-    // Many columns, many means.
-    std::vector<int32_t> order_;
-    int groups_ = 0, panels_per_group_ = 0, record_ = 0;
-    bool grouped_ = false; // all rows have bounds by group, not only those that try them
-    bool joining_ = false; // the others get them in the next step
-
-    // Very many columns, few means.
-    bool sketches_ = false; // they may pay
-    SketchOwner sketch_;
-    Buffer<float> row_sketches_;
-    int64_t read_ = 0, decided_ = 0; // rows, with the directions in use
 };
 
 } // namespace coterie

@@ -3,6 +3,7 @@
 
 #include "coterie/kernels.hpp"
 #include "coterie/memory.hpp"
+#include "coterie/team.hpp"
 
 namespace coterie {
 
@@ -27,11 +28,17 @@ private:
 class PreparedModel {
 public:
     // `order`: position -> mean, a permutation of 0..k-1; empty for the identity.
-    void prepare(const Kernels& kernels, const Rows& rows, const double* means, int k,
+    void prepare(Team& team, const Kernels& kernels, const Rows& rows, const double* means, int k,
                  const Frame& frame, const std::vector<int32_t>& order);
     Model model;
 
 private:
+    void turn_column(int64_t l);
+    float framed(int p, int64_t l) const;
+    std::vector<double> pack_means(const Kernels& kernels);
+    std::vector<double> pack_columns(Team& team);
+
+    bool low_ = false; // vectors hold rows
     Buffer<double> means_t_;
     Buffer<float> squares_, flat_, panels_, by_column_, table_;
     std::vector<int32_t> order_, position_, live_;

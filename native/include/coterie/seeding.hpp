@@ -1,8 +1,11 @@
 // seeding.hpp: the passes over one block that choosing initial means needs.
 //
-// Rows stand in the order of their hashes, cut into 1024 buckets. A draw in proportion to squared
+// Rows stand in the order of their hashes, cut into buckets. A draw in proportion to squared
 // distance walks along that order, so it depends on the values and weights alone: not on the
 // order of the rows, on blocks, or on whether a point is given twice or with weight two.
+//
+// Nor does it depend on where rows are kept. With few columns, and once seeds are not few, rows
+// move to places near others like them: then a new seed passes over most of them in runs.
 #pragma once
 
 #include "coterie/model.hpp"
@@ -10,8 +13,7 @@
 
 namespace coterie {
 
-constexpr int kBucketBits = 13,
-              kBuckets = 1 << kBucketBits; // found in a short scan, counted in the caches
+constexpr int kMostBucketBits = 13; // found in a short scan, counted in the caches
 
 // Rows of one value: how many units of distance they hold together, and one of them.
 struct Holding {
@@ -22,14 +24,17 @@ struct Holding {
 
 class Seeding {
 public:
-    // copies: (n,) whole weights, or null.
-    Seeding(const Rows& rows, const Ranges& ranges, const int32_t* copies);
+    // copies: (n,) whole weights, or null. bucket_bits: leading bits of a hash that are the number
+    // of its bucket, at most kMostBucketBits; no draw depends on them. seeds: about how many there
+    // will be.
+    Seeding(const Rows& rows, const Ranges& ranges, const int32_t* copies, int bucket_bits,
+            int64_t seeds);
 
     // All rows at the same distance from any seed.
     void start(Team& team, double distance);
     // `seed` (d,) joins, or null to leave distances as they are; the largest distance left.
     double approach(Team& team, const double* seed, int shift);
-    // (kBuckets,) units by bucket, as of the last approach.
+    // (buckets,) units by bucket, as of the last approach.
     const std::vector<int64_t>& units() const { return units_; }
     // (trials,) units left with each candidate.
     void potentials(Team& team, const double* candidates, int trials, int shift, int64_t* units);
@@ -42,26 +47,41 @@ public:
     // The `count` values with the smallest salted hashes, in that order.
     std::vector<Holding> smallest_hashes(Team& team, uint64_t salt, int count);
 
+    int buckets() const { return 1 << bucket_bits_; }
     bool coarse() const { return coarse_; }
     double unit() const { return coarse_ ? frame_.view().unit : 1.0; }
 
 private:
     void prepare(Team& team);
+    void arrange(Team& team);
+    std::vector<float> cuts(int bits) const;
     SeedPass pass(int shift) const;
-    double distance(int64_t i) const { return coarse_ ? nearest32_[i] : nearest64_[i]; }
+    bool arranged() const { return order_.size() > 0; }
+    double distance(int64_t place) const { return coarse_ ? nearest32_[place] : nearest64_[place]; }
     size_t scratch_bytes(int trials) const;
 
     Rows rows_;
     FrameOwner frame_;
     const int32_t* copies_;
+    int bucket_bits_;
+    int64_t expected_;
     bool coarse_ = true;
+    int seeds_ = 0;        // since the start
     int shift_ = 0;        // that units_ were counted with
     bool counted_ = false; // units_ are those of the distances
-    std::vector<int64_t> units_ = std::vector<int64_t>(kBuckets);
-    Buffer<uint16_t> bucket_;
-    mutable Buffer<float> columns_; // few columns: the rows as kernels like them
+    std::vector<int64_t> units_;
+    Buffer<uint16_t> bucket_; // by place, as distances are
     mutable Buffer<float> nearest32_;
     mutable Buffer<double> nearest64_;
+
+    // Few columns: the rows as kernels like them, and their runs.
+    mutable Buffer<float> columns_, boxes_, farthest_;
+    mutable Buffer<int64_t> run_units_;
+    mutable Buffer<int32_t> run_shift_;
+    // Rows that were moved: see SeedPass::order. By segment, the places of its rows by bucket, and
+    // where the list of each bucket begins, (buckets + 1,).
+    Buffer<uint16_t> order_, places_;
+    Buffer<uint32_t> starts_;
 };
 
 } // namespace coterie

@@ -78,6 +78,7 @@ class Update:
     assignment: Assignment  # the means are those of its sums
     means: Floats
     moved: int  # points that changed cluster
+    squares: Floats  # (k, d) of how far the means moved, column by column
 
 
 class Lloyd:
@@ -128,7 +129,7 @@ class Lloyd:
         if self._before is not None:
             changed = moved(changed, self._relocation, relocation, self._before, self.means)
         self._relocation = relocation
-        return Update(assignment, means, changed)
+        return Update(assignment, means, changed, np.square(means - self.means))
 
     def _means_of(self, assignment: Assignment) -> Floats:
         means = exact.exact_means(
@@ -158,12 +159,12 @@ class Lloyd:
     def record(self, update: Update) -> None:
         squares = self.sum_of_squares(update.assignment, update.means)
         now = time.perf_counter()
-        moves = ((update.means - self.means) ** 2).sum(axis=1)
+        moves = np.add.reduce(update.squares, axis=1)
         self.history.append(
             Iteration(
                 exact.wide_ratio(squares, self.survey.moments.mass),
                 update.moved,
-                math.sqrt(moves.max()),
+                math.sqrt(np.maximum.reduce(moves)),
                 now - self._clock,
                 int(np.count_nonzero(update.assignment.active)),
             )
@@ -172,14 +173,13 @@ class Lloyd:
 
     def reason_to_stop(self, update: Update) -> str:
         """Why the run ends here, or nothing."""
-        rules, history, means = self.rules, self.history, update.means
+        rules, history = self.rules, self.history
         iteration = len(history)
         if update.moved == 0 and iteration > 1:
             return UNCHANGED
         if rules.tol > 0:
-            # Added up in the order of rows and columns, so that no summation trick of NumPy's
-            # decides when to stop.
-            shift = float(np.cumsum((means - self.means).ravel() ** 2)[-1])
+            # One after the other, so that no summation trick of NumPy's decides when to stop.
+            shift = float(np.add.accumulate(update.squares.ravel())[-1])
             if shift <= self._tol:
                 return f"the means moved less than tol={rules.tol:g}"
         if rules.rel_tol > 0 and iteration > 1:

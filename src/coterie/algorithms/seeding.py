@@ -25,7 +25,6 @@ from coterie.kernels.steps import Survey
 PRECISION = 50  # bits of a distance in units, at most: more would not survive in float64
 TRIAL_PRECISION = 24  # bits when candidates are compared: float32 has no more
 ROOM = 61  # bits of a sum of units
-FROM_BUCKET = np.uint64(64 - seed_steps.BUCKET_BITS)  # left shift to the first hash of a bucket
 TOO_COARSE = 2.0**-32  # of the squared span of the data: below this float32 cannot tell
 
 Seeding = Callable[[Engine, Survey, int, Draws], Floats]
@@ -37,7 +36,7 @@ def kmeans_plusplus(
     """Greedy k-means++: each seed is the best of a few points drawn in proportion to their
     squared distance from the seeds so far."""
     trials = trials or 2 + int(math.log(k))
-    field = Field(engine, survey)
+    field = Field(engine, survey, k)
     seeds = [field.first(draws.word(0))]
     field.add(seeds)
     for j in range(1, k):
@@ -61,9 +60,11 @@ class Field:
     as many units as a random number says.
     """
 
-    def __init__(self, engine: Engine, survey: Survey) -> None:
+    def __init__(self, engine: Engine, survey: Survey, seeds: int) -> None:
         self.engine = engine
-        self.spread = engine.reduce(seed_steps.start, survey)
+        self.spread = engine.reduce(seed_steps.start, survey, seeds)
+        n_rows = survey.extent.n_rows
+        self._from_bucket = np.uint64(64 - seed_steps.bucket_bits(n_rows))
         self.bits = min(PRECISION, ROOM - self.spread.copies.bit_length())
         unit = self.spread.unit
         self.span = float(np.cumsum(((survey.extent.high - survey.extent.low) * unit) ** 2)[-1])
@@ -76,7 +77,7 @@ class Field:
         buckets, into = _locate(self._start.units, [word])
         held = self.engine.reduce(seed_steps.rows_of_buckets, buckets)
         self.shift = self._shift_for(self.span)
-        point: Floats = _walk(held, buckets, into)[0]
+        point: Floats = self._walk(held, buckets, into)[0]
         return point
 
     def _shift_for(self, largest: float) -> int:
@@ -108,32 +109,32 @@ class Field:
     def draw(self, words: list[int]) -> Floats:
         """One point per random word."""
         buckets, into = _locate(self.spread.units, words)
-        held = self.engine.reduce(seed_steps.holdings, np.unique(buckets), self.shift)
-        return _walk(held, buckets, into)
+        different = np.array(sorted(set(buckets.tolist())), dtype=np.int32)
+        held = self.engine.reduce(seed_steps.holdings, different, self.shift)
+        return self._walk(held, buckets, into)
+
+    def _walk(self, held: Holdings, buckets: NDArray[np.int32], into: Integers) -> Floats:
+        """Where each walk ends, among the values `held` in the buckets, sorted by hash."""
+        passed = np.add.accumulate(held.units)
+        first = held.hashes.searchsorted(buckets.astype(np.uint64) << self._from_bucket)
+        before = passed[first] - held.units[first]
+        return held.values[passed.searchsorted(before + into, side="right")]
 
 
 def _locate(units: Integers, words: list[int]) -> tuple[NDArray[np.int32], Integers]:
     """The bucket in which each walk ends, and how many units it passes in there."""
-    passed = np.cumsum(units)
+    passed = np.add.accumulate(units)
     total = int(passed[-1])
     targets = np.array([(word * total) >> 64 for word in words])
-    buckets = np.searchsorted(passed, targets, side="right")
+    buckets = passed.searchsorted(targets, side="right")
     return buckets.astype(np.int32), targets - (passed[buckets] - units[buckets])
-
-
-def _walk(held: Holdings, buckets: NDArray[np.int32], into: Integers) -> Floats:
-    """Where each walk ends, among the values `held` in the buckets, which are sorted by hash."""
-    passed = np.cumsum(held.units)
-    first = np.searchsorted(held.hashes, buckets.astype(np.uint64) << FROM_BUCKET)
-    before = passed[first] - held.units[first]
-    return held.values[np.searchsorted(passed, before + into, side="right")]
 
 
 def kmeans_parallel(engine: Engine, survey: Survey, k: int, draws: Draws) -> Floats:
     """k-means||: a few rounds of many independent draws, then the candidates are clustered,
     each with the weight of the points nearest to it."""
     rounds, oversampling = 5, 2 * k
-    field = Field(engine, survey)
+    field = Field(engine, survey, rounds * oversampling)
     candidates = [field.first(draws.word(0))]
     field.add(candidates)
     for r in range(rounds):

@@ -23,6 +23,7 @@ from coterie.estimators.metrics import Metric, check_distances
 from coterie.estimators.nearby import completed
 from coterie.estimators.progress import fitting
 from coterie.estimators.validation import (
+    N_JOBS,
     check_rows,
     check_weights,
     effective_threads,
@@ -148,11 +149,7 @@ class DBSCAN(
         "algorithm": [StrOptions({"auto", "ball_tree", "kd_tree", "brute"})],
         "leaf_size": [Interval(Integral, 1, None, closed="left")],
         "p": [Interval(Real, 0, None, closed="both"), None],
-        "n_jobs": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Integral, None, -1, closed="right"),
-            None,
-        ],
+        "n_jobs": N_JOBS,
         "count_neighbors": ["boolean"],
         "trace": ["boolean"],
         "memory_budget": [Interval(Real, 0, None, closed="neither"), None],

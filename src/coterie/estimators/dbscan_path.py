@@ -20,7 +20,7 @@ from coterie.estimators.dbscan import WORK_PER_VALUE, DensityEvent
 from coterie.estimators.problem import look_at
 from coterie.estimators.progress import fitting
 from coterie.estimators.scaling import Reach
-from coterie.estimators.validation import check_rows, effective_threads
+from coterie.estimators.validation import N_JOBS, check_rows, effective_threads
 from coterie.kernels import _native
 from coterie.kernels.block import Block
 from coterie.kernels.reachability_steps import METRICS
@@ -113,11 +113,7 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "min_samples": [Interval(Integral, 1, None, closed="left")],
         "metric": [StrOptions(set(METRICS))],
-        "n_jobs": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Integral, None, -1, closed="right"),
-            None,
-        ],
+        "n_jobs": N_JOBS,
         "memory_budget": [Interval(Real, 0, None, closed="neither"), None],
         "callback": [callable, None],
     }

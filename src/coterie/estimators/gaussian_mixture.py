@@ -32,7 +32,7 @@ from coterie.estimators.mixture_problem import MixtureProblem, mixture_problem
 from coterie.estimators.mixture_start import runs_differ, starter
 from coterie.estimators.progress import FitEvent, Progress, fitting
 from coterie.estimators.starting import base_seed
-from coterie.estimators.validation import check_weights
+from coterie.estimators.validation import N_JOBS, check_weights
 
 
 class GaussianMixture(MixtureModel):
@@ -185,11 +185,7 @@ default="kmeans"
         "on_interrupt": [StrOptions({"raise", "keep"})],
         "callback": [callable, None],
         "trace": ["boolean"],
-        "n_jobs": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Integral, None, -1, closed="right"),
-            None,
-        ],
+        "n_jobs": N_JOBS,
     }
 
     def __init__(

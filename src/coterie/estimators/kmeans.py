@@ -21,7 +21,7 @@ from coterie.estimators.outcome import fitted_attributes, news_of_means, warn_of
 from coterie.estimators.progress import FitEvent, Progress, fitting
 from coterie.estimators.scaling import times_power
 from coterie.estimators.starting import base_seed, fixed_means, number_of_runs, starter
-from coterie.estimators.validation import check_rows, check_weights
+from coterie.estimators.validation import N_JOBS, check_rows, check_weights
 
 ALGORITHMS = {"lloyd": "brute", "elkan": "bounds"}  # scikit-learn's names for ours
 
@@ -172,11 +172,7 @@ class KMeans(MeansModel):
         "warm_start": ["boolean"],
         "callback": [callable, None],
         "trace": ["boolean"],
-        "n_jobs": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Integral, None, -1, closed="right"),
-            None,
-        ],
+        "n_jobs": N_JOBS,
     }
 
     def __init__(

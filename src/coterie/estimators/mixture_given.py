@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
 
 from coterie.algorithms.covariance import FAMILIES, Family, NotPositiveDefinite
 from coterie.algorithms.covariance import fixed as fixed_family
 from coterie.algorithms.mixture import Mixture
 from coterie.algorithms.results import Floats
-from coterie.estimators.validation import check_centres
+from coterie.estimators.validation import check_centres, floats_of
 
 PARTS = ("weights", "means", "covariances")
 
@@ -125,16 +124,7 @@ def _inverse(family: Family, matrices: Floats, name: str) -> Floats:
 
 
 def _checked(values: Any, shape: tuple[int, ...], name: str, *, copy: bool = False) -> Floats:
-    checked: Floats = check_array(
-        values,
-        dtype=np.float64,
-        order="C",
-        copy=copy,
-        ensure_2d=False,
-        allow_nd=True,
-        ensure_all_finite=False,
-        input_name=name,
-    )
+    checked = floats_of(values, name, copy=copy)
     if checked.shape != shape:
         raise ValueError(f"{name} has shape {checked.shape}: expected {shape}.")
     return checked

@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime
 import os
 from collections.abc import Iterator
-from numbers import Number
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_array, validate_data
 
 from coterie.algorithms.results import Floats
@@ -18,6 +19,11 @@ from coterie.algorithms.results import Floats
 TIMES = (np.datetime64, np.timedelta64, datetime.date, datetime.timedelta)
 TIME_NAMES = ("date", "time", "duration")  # in the names of the types of columns
 LOOSE_NAMES = ("obj", "str", "cat", "enum")  # of types that can hold anything
+N_JOBS = [  # what the parameter may be
+    Interval(Integral, 1, None, closed="left"),
+    Interval(Integral, None, -1, closed="right"),
+    None,
+]
 WORK_PER_THREAD = 1 << 16  # products of one pass: less is done before a thread has started
 
 
@@ -220,26 +226,30 @@ def check_weights(sample_weight: Any, n_rows: int, *, signed: bool = False) -> F
     return None if (weights == 1).all() else weights
 
 
+def floats_of(values: Any, name: str, *, copy: bool = True) -> Floats:
+    """What a user gives besides the data, as a C-ordered float64 array of any shape."""
+    if _is_table_of_floats(values):
+        return np.array(values, dtype=np.float64, order="C", copy=copy or None)
+    found: Floats = check_array(
+        values,
+        dtype=np.float64,
+        order="C",
+        copy=copy,
+        ensure_2d=False,
+        allow_nd=True,
+        ensure_min_samples=0,
+        ensure_min_features=0,
+        ensure_all_finite=False,
+        input_name=name,
+    )
+    return found
+
+
 def check_centres(
     centres: Any, n_clusters: int, n_features: int, name: str, count: str = "n_clusters"
 ) -> Floats:
     """Initial means from the user, as a float64 copy."""
-    checked: Floats
-    if _is_table_of_floats(centres):
-        checked = np.array(centres, dtype=np.float64, order="C")
-    else:
-        checked = check_array(
-            centres,
-            dtype=np.float64,
-            order="C",
-            copy=True,
-            ensure_2d=False,
-            allow_nd=True,
-            ensure_min_samples=0,
-            ensure_min_features=0,
-            ensure_all_finite=False,
-            input_name=name,
-        )
+    checked = floats_of(centres, name)
     if checked.shape != (n_clusters, n_features):
         raise ValueError(
             f"{name} has shape {checked.shape}: expected ({count}, n_features) = "

@@ -89,12 +89,12 @@ class Lloyd:
     def totals(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:
         """Limbs of the sums (k, levels, d) and of the masses (k, mass levels)."""
 
-BUCKET_BITS: int = 13
+MOST_BUCKET_BITS: int = 13
 
 class Seeding:
     """Passes over one block that choose initial means."""
 
-    def __init__(self, block: object, low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], copies: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None: ...
+    def __init__(self, block: object, low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], copies: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, bucket_bits: int, seeds: int) -> None: ...
 
     @property
     def coarse(self) -> bool: ...

@@ -12,7 +12,12 @@ from coterie.kernels.block import Block
 from coterie.kernels.exact import Floats, Integers
 from coterie.kernels.steps import Survey
 
-BUCKET_BITS: int = _native.BUCKET_BITS
+FEWEST_BUCKET_BITS = 4
+
+
+def bucket_bits(n_rows: int) -> int:
+    """Leading bits of a hash that number its bucket: a few rows in each, of all the data."""
+    return min(max(FEWEST_BUCKET_BITS, n_rows.bit_length() - 3), _native.MOST_BUCKET_BITS)
 
 
 @dataclass(frozen=True)
@@ -21,7 +26,7 @@ class Spread:
     distance by bucket of the rows' hashes."""
 
     largest: float
-    units: Integers  # (2**BUCKET_BITS,)
+    units: Integers  # (2**bucket_bits,)
     copies: int  # rows, or whole copies of them
     unit: float  # the power of two that multiplies coordinates before distances are taken
 
@@ -57,12 +62,15 @@ def _seeding(block: Block) -> _native.Seeding:
     return found
 
 
-def start(block: Block, survey: Survey) -> Spread:
-    """Begin a seeding: every row at distance one, so that a draw is a draw of rows."""
+def start(block: Block, survey: Survey, seeds: int) -> Spread:
+    """Begin a seeding: every row at distance one, so that a draw is a draw of rows. About so many
+    seeds will come."""
     copies = None
     if block.weights is not None:
         copies = np.maximum(np.rint(block.weights * survey.copies_per_weight), 1).astype(np.int32)
-    seeding = _native.Seeding(block.rows, survey.extent.low, survey.extent.high, copies)
+    extent = survey.extent
+    bits = bucket_bits(extent.n_rows)
+    seeding = _native.Seeding(block.rows, extent.low, extent.high, copies, bits, seeds)
     seeding.start(1.0)
     largest, units = seeding.approach(None, 0)
     block.cache["seeding"] = seeding
@@ -110,5 +118,6 @@ def draw(block: Block, salt: int, factor: float) -> Holdings:
 
 def smallest_hashes(block: Block, survey: Survey, salt: int, count: int) -> Holdings:
     """The `count` distinct values with the smallest salted hashes."""
-    seeding = _native.Seeding(block.rows, survey.extent.low, survey.extent.high, None)
+    bits = FEWEST_BUCKET_BITS  # not asked for
+    seeding = _native.Seeding(block.rows, survey.extent.low, survey.extent.high, None, bits, 0)
     return Holdings(*seeding.smallest_hashes(salt, count))

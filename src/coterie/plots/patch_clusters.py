@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from coterie.colours import colour_name, matching_colours
 from coterie.data.patches import Patches
+from coterie.plots.style import FAINT, INK, require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
-INK, FAINT, BOX = "#1f2933", "#7b8794", "#e11d2e"
+BOX = "#e11d2e"
 
 
 def draw_patch_clusters(
@@ -40,7 +41,7 @@ def draw_patch_clusters(
 
     The figure stands for itself: it is not known to pyplot, and needs no display.
     """
-    figure_class = _require_matplotlib()
+    figure_class = require_matplotlib()
     labels, means = np.asarray(labels, dtype=np.intp), np.asarray(means, dtype=np.float64)
     colours = matching_colours(means)
     if boxed is None:
@@ -86,16 +87,6 @@ class _Sheet:
         left = self.margin + column * (self.panel_width + self.gap)
         bottom = self.legend + self.margin + (1 - row) * (self.panel_height + self.gap)
         return left / width, bottom / height, self.panel_width / width, self.panel_height / height
-
-
-def _require_matplotlib() -> type[Figure]:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            'drawing needs matplotlib, which is not installed; run: pip install "coterie[plot]"'
-        ) from error
-    return Figure
 
 
 def _title(axes: Axes, text: str) -> None:
