@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from coterie.choosing.matching import matched
@@ -145,7 +147,9 @@ def numbered_alike(fits: list[Fit]) -> list[Fit]:
 
 def _fit(name: str, method: str, model: Any, X: Any, truth: Labels | None = None) -> Fit:
     began = time.perf_counter()
-    labels = model.fit_predict(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # pictures of few colours
+        labels = model.fit_predict(X)
     return Fit(
         name,
         method,
