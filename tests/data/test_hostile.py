@@ -163,6 +163,11 @@ FILES: dict[str, dict[str, tuple[Case, ...]]] = {
                 lambda: b"{" + b",".join(b'"k%d": 1' % i for i in range(10**6)) + b"}\n",
                 "longer one in line 1",
             ),
+            Case(
+                "new-keys.jsonl",
+                lambda: b"".join(b'{"k%d": 1}\n' % i for i in range(10**4)),
+                "10,000 rows with 10,000 different keys",
+            ),
         ),
     },
     "PNG": {

@@ -215,6 +215,13 @@ def test_json_lines(tmp_path: Path) -> None:
     assert data.ids["s"].tolist() == ["x", "y"]
 
 
+@pytest.mark.parametrize("last", ['{"a": 0.5}', '{"b": 3, "a": 0.5}', '{"b": "x", "a": 0.5}'])
+def test_json_lines_that_change_far_below(tmp_path: Path, last: str) -> None:
+    above = "".join(f'{{"a": {i}}}\n' for i in range(100_000))  # more than a block
+    data = read_table(written(tmp_path / "t.jsonl", above + last), columns=["a"])
+    np.testing.assert_array_equal(data.X, np.append(np.arange(100_000), 0.5)[:, np.newaxis])
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ BLOCK = 1 << 20  # bytes; no line may be longer
 NEWLINE = b"\n"
 DEEPEST = 64  # lists and objects within one another; pyarrow goes down by calling itself
 _STRING = re.compile(rb'"(?:[^"\\\n]|\\.)*"')
+_KEY = re.compile(rb'"((?:[^"\\\n]|\\.)*)"\s*:')
 _STEPS = np.zeros(256, dtype=np.int8)
 _STEPS[list(b"[{")], _STEPS[list(b"]}")] = 1, -1
 
@@ -29,13 +32,21 @@ class JsonLines(ArrowTable):
     format = "json"
 
     def _open(self) -> Any:
+        """Read all lines; those after the first block are expected to have its keys and types."""
         json = required("pyarrow.json", "reading JSON lines", "tables")
         self.limits.check(self.stored, self.stored, "a text")
-        _check_lines(self.path)
+        for line, block in _blocks(self.path):
+            _check_depth(block, line)
+        with self.path.open("rb") as file:
+            first = file.read(BLOCK).rpartition(NEWLINE)[0]
+        self._check_keys([first])
+        with suppress(ValueError):  # other keys, or other types, further down
+            known = json.read_json(io.BytesIO(first)).schema
+            return self._read(explicit_schema=known, unexpected_field_behavior="error")
+        # All keys are counted only now: that takes three times as long as reading.
+        self._check_keys(block for _, block in _blocks(self.path))
         try:
-            read = partial(json.read_json, read_options=json.ReadOptions(block_size=2 * BLOCK))
-            with self.path.open("rb") as file:
-                return read_until_stopped(read, file)
+            return self._read()
         except ValueError as error:  # pyarrow's
             found = re.search(
                 r"Column\(/(.*)\) changed from (\w+) to (\w+) in row (\d+)", str(error)
@@ -47,6 +58,29 @@ class JsonLines(ArrowTable):
                 f"expected one type in column {name!r}, got {before}s and then a {after} in "
                 f"object {int(row) + 1}; correct it, or write null where a value is missing"
             ) from error
+
+    def _read(self, **parse_options: Any) -> Any:
+        json = required("pyarrow.json", "reading JSON lines", "tables")
+        read = partial(
+            json.read_json,
+            read_options=json.ReadOptions(block_size=2 * BLOCK),
+            parse_options=json.ParseOptions(**parse_options),
+        )
+        with self.path.open("rb") as file:
+            return read_until_stopped(read, file)
+
+    def _check_keys(self, blocks: Iterable[bytes]) -> None:
+        """Refuse lines with ever new keys: every row would get a cell for each of them."""
+        rows, keys = 0, set[bytes]()
+        for block in blocks:
+            rows += block.count(NEWLINE) + bool(block)
+            keys.update(_KEY.findall(block))
+        self.limits.check(
+            rows * len(keys) * 8,
+            self.stored,
+            f"{rows:,} rows with {len(keys):,} different keys",
+            "write the same keys on every line",
+        )
 
     def _schema(self) -> Any:
         return self._source.schema
@@ -63,20 +97,20 @@ class JsonLines(ArrowTable):
         return f"object {row + 1}"
 
 
-def _check_lines(path: Path) -> None:
-    """Refuse lines without end, and lists without end in one another."""
+def _blocks(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield lines, many at a time, and the number of the first; refuse a line without end."""
     line, rest = 1, b""
     with path.open("rb") as file:
         while block := file.read(BLOCK):
             whole, _, rest = (rest + block).rpartition(NEWLINE)
-            _check_depth(whole, line)
+            yield line, whole
             line += whole.count(NEWLINE) + bool(whole)
             if len(rest) > BLOCK:
                 raise DataError(
                     f"expected objects of at most {readable(BLOCK)}, one on each line, got a "
                     f"longer one in line {line}; write every row as an object of its own"
                 )
-    _check_depth(rest, line)
+    yield line, rest
 
 
 def _check_depth(lines: bytes, first: int) -> None:
