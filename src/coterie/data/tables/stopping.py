@@ -27,7 +27,7 @@ def read_until_stopped(read: Callable[[Any], T], file: IO[bytes]) -> T:
 
 
 class _EndsWhenStopped:
-    """As much of a file as pyarrow asks for."""
+    """A file for pyarrow that is at its end once it is stopped."""
 
     def __init__(self, file: IO[bytes], stop: threading.Event) -> None:
         self._file, self._stop = file, stop
