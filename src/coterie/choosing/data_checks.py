@@ -44,7 +44,7 @@ def unlike_scales(case: Case) -> Iterator[Finding]:
         return
     yield Finding(
         "scales-differ",
-        f"columns differ in scale by {float(f'{spread[wide] / spread[narrow]:.1g}'):.3g} "
+        f"columns differ in scale by {number(float(f'{spread[wide] / spread[narrow]:.1g}'))} "
         f"({case.column(wide)} against {case.column(narrow)}), so the first alone decides",
         "scale them, for example with StandardScaler",
     )

@@ -17,8 +17,8 @@ def share(part: float) -> str:
 
 
 def number(value: float) -> str:
-    """Three digits, such as 0.531, 12.4 or 1.2e+06."""
-    return f"{value:.3g}"
+    """Three digits, such as 0.531, 12.4 or 1.2e+06; whole numbers up to a million in full."""
+    return f"{value:.0f}" if 999.5 <= abs(value) < 1e6 else f"{value:.3g}"
 
 
 def plural(count: int, singular: str, several: str | None = None) -> str:
