@@ -78,7 +78,7 @@ class Update:
     assignment: Assignment  # the means are those of its sums
     means: Floats
     moved: int  # points that changed cluster
-    squares: Floats  # (k, d) of how far the means moved, column by column
+    squares: Floats  # (k, d) of how far the means moved, column by column; until the next update
 
 
 class Lloyd:
@@ -98,6 +98,8 @@ class Lloyd:
         self._before: Floats | None = None  # the means of the last assignment but one
         self._assigned: Floats | None = None  # those of the last
         self._relocation = Relocation()  # of the last update
+        self._moves = np.empty_like(self.means)
+        self._summed: tuple[Assignment, Floats, int] | None = None  # what and its squares
         self._tol = rules.tol * survey.moments.mean_variance if rules.tol > 0 else 0.0
 
     def assign(self) -> Assignment:
@@ -129,7 +131,9 @@ class Lloyd:
         if self._before is not None:
             changed = moved(changed, self._relocation, relocation, self._before, self.means)
         self._relocation = relocation
-        return Update(assignment, means, changed, np.square(means - self.means))
+        np.subtract(means, self.means, out=self._moves)
+        np.square(self._moves, out=self._moves)
+        return Update(assignment, means, changed, self._moves)
 
     def _means_of(self, assignment: Assignment) -> Floats:
         means = exact.exact_means(
@@ -147,14 +151,18 @@ class Lloyd:
     def sum_of_squares(self, assignment: Assignment, means: Floats) -> int:
         """Sum of w |x - m|^2 over the points, from the sums alone and exactly: in units of
         `exact.wide_ratio`."""
-        return self._squares - exact.saved_by_means(
-            self.engine.team,
-            assignment.sums,
-            self.survey.grid,
-            assignment.mass,
-            self.mass_grid,
-            means,
-        )
+        known = self._summed  # the last step asks again for what its record tells
+        if known is None or known[0] is not assignment or known[1] is not means:
+            saved = exact.saved_by_means(
+                self.engine.team,
+                assignment.sums,
+                self.survey.grid,
+                assignment.mass,
+                self.mass_grid,
+                means,
+            )
+            known = self._summed = (assignment, means, self._squares - saved)
+        return known[2]
 
     def record(self, update: Update) -> None:
         squares = self.sum_of_squares(update.assignment, update.means)
