@@ -36,7 +36,7 @@ def notes_of_collapse(family: Family, mixture: Mixture, floor: Floor) -> list[st
             continue
         total = _total(family, mixture) if total is None else total
         if family.kind == "full":
-            flat = _flat(triangles.symmetric(C[np.newaxis])[0], total, floor)
+            flat = _flat(triangles.symmetric(C), total, floor)
         else:
             least = floor.values if family.kind == "diag" else floor.values.mean()
             spread = np.diagonal(total) if family.kind == "diag" else np.trace(total) / len(total)
@@ -54,7 +54,7 @@ def _at_floor(family: Family, C: Floats, floor: Floor) -> bool:
     if family.kind != "full":
         return bool(np.any(AT * floor.values >= C))
     root = np.sqrt(floor.values)
-    test = C / triangles.folded(np.outer(root, root)[np.newaxis])[0]
+    test = C / triangles.folded(np.outer(root, root))
     test[triangles.diagonal(len(root))] -= AT
     return not triangles.cholesky(test)
 
@@ -74,7 +74,7 @@ def _total(family: Family, mixture: Mixture) -> Floats:
     between = (from_mean * mixture.weights[:, np.newaxis]).T @ from_mean
     if family.kind == "full":
         within = mixture.weights @ mixture.covariances
-        return np.asarray(between + triangles.symmetric(within[np.newaxis])[0])
+        return np.asarray(between + triangles.symmetric(within))
     if family.kind == "tied":
         return np.asarray(between + mixture.covariances)
     within = mixture.weights @ mixture.covariances

@@ -180,10 +180,9 @@ class Full(Family):
 
     def to_frame(self, covariances: Floats, frame: Frame) -> Floats:
         k, d = covariances.shape[:2]
-        out = triangles.empty((k, d * (d + 1) // 2))
+        out = triangles.empty((k, triangles.size(d)))
         for c, C in enumerate(covariances):
-            scaled = np.ldexp(C, -(frame.exponent[:, None] + frame.exponent))
-            out[c] = triangles.folded(scaled[np.newaxis])[0]
+            out[c] = triangles.folded(np.ldexp(C, -(frame.exponent[:, None] + frame.exponent)))
         return out
 
     def from_frame(self, covariances: Floats, frame: Frame) -> Floats:
@@ -229,7 +228,7 @@ class Tied(Family):
         means = np.where(live[:, None], shift, 0.0)
         assert moments.second is not None
         cross = moments.first.T @ means
-        second = triangles.symmetric(moments.second.sum(axis=0, keepdims=True))[0]
+        second = triangles.symmetric(moments.second.sum(axis=0))
         total = second - (cross + cross.T)
         total += (means * moments.mass[:, None]).T @ means
         return _shared(total / moments.mass.sum(), floor)
@@ -250,8 +249,7 @@ class Tied(Family):
 
     def factors(self, covariances: Floats, roots: Roots = NO_ROOTS) -> Floats:
         if roots:
-            whole: Floats = triangles.upper(roots[0][np.newaxis])[0]
-            return whole
+            return triangles.upper(roots[0])
         U = inverse_root(covariances)
         if U is None:
             raise NotPositiveDefinite(None)
@@ -381,5 +379,5 @@ def fixed(shape_of: str) -> Family:
 
 
 def _shared(C: Floats, floor: Floor) -> tuple[Floats, Roots]:
-    C, root = floored(triangles.folded(C[np.newaxis])[0], floor)
-    return triangles.symmetric(C[np.newaxis])[0], NO_ROOTS if root is None else {0: root}
+    C, root = floored(triangles.folded(C), floor)
+    return triangles.symmetric(C), NO_ROOTS if root is None else {0: root}

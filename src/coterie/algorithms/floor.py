@@ -46,28 +46,28 @@ def floored(C: Floats, floor: Floor) -> tuple[Floats, Floats | None]:
         C[diagonal] += floor.values
         return C, None
     root = np.sqrt(floor.values)
-    relative = C / triangles.folded(np.outer(root, root)[np.newaxis])[0]
+    relative = C / triangles.folded(np.outer(root, root))
     test = relative.copy()
     test[diagonal] -= NEAR
     if triangles.cholesky(test):
         return C, None  # nowhere near
-    values, vectors = np.linalg.eigh(triangles.symmetric(relative[np.newaxis])[0])
+    values, vectors = np.linalg.eigh(triangles.symmetric(relative))
     if values[0] < 1.0:
         values = np.maximum(values, 1.0)
         raised = (vectors * values) @ vectors.T
         raised = (raised + raised.T) / 2 * root[:, None] * root
-        C = triangles.folded(raised[np.newaxis])[0]
+        C = triangles.folded(raised)
     # B B' = C^-1 with B = vectors / sqrt(values); B = U Q with Q orthogonal, by QR from the end.
     B = vectors / np.sqrt(values) / root[:, None]
     R: Floats = np.asarray(np.linalg.qr(B.T[:, ::-1], mode="r"))
     U = R[::-1, ::-1].T
-    return C, triangles.folded((U * np.sign(np.diagonal(U)))[np.newaxis])[0]
+    return C, triangles.folded(U * np.sign(np.diagonal(U)))
 
 
 def inverse_root(C: Floats) -> Floats | None:
     """Upper U with U U' = C^-1, of a whole matrix; None if C is not positive definite."""
-    U = triangles.folded(C[np.newaxis])
-    return triangles.upper(U)[0] if triangles.inverse_root(U[0]) else None
+    U = triangles.folded(C)
+    return triangles.upper(U) if triangles.inverse_root(U) else None
 
 
 def root_of(C: Floats) -> Floats:

@@ -197,5 +197,5 @@ def _from_moments(
 def _spread(family: Family, variances: Floats) -> Floats:
     """Second moments of one component as wide as the data."""
     if family.kind == "full":
-        return triangles.folded(np.diag(variances)[None])
+        return triangles.folded(np.diag(variances))[None]
     return variances[None] if family.kind == "diag" else variances.sum(keepdims=True)

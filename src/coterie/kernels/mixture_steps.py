@@ -59,7 +59,7 @@ class Densities:
         """Of one component, as a matrix; (d,) or a number where there are only variances."""
         own: Floats = self.factors
         if self.kind == "full":
-            own = triangles.upper(self.factors[c : c + 1])[0]
+            own = triangles.upper(self.factors[c])
         elif self.kind != "tied":
             own = self.factors[c]
         return own
