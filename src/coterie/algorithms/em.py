@@ -11,14 +11,14 @@ from typing import Protocol
 import numpy as np
 
 from coterie.algorithms.collapse import notes_of_collapse
-from coterie.algorithms.covariance import Family, NotPositiveDefinite, Tied
+from coterie.algorithms.covariance import Family, NotPositiveDefinite
 from coterie.algorithms.floor import NO_ROOTS, Floor
 from coterie.algorithms.mixture import (
+    FirstMixture,
     Mixture,
     MixtureIteration,
     MixtureRun,
     MixtureSurvey,
-    PutAside,
 )
 from coterie.engines.protocol import Engine
 from coterie.kernels import mixture_steps, triangles
@@ -120,9 +120,11 @@ class Em:
     ) -> None:
         self.engine, self.survey, self.family, self.rules = engine, survey, family, rules
         self.sweep = sweep
-        self.start = PutAside(start, family)
         self.floor: Floor = survey.floor(rules.reg_covar)
         self.mixture = start.to_frame(family, survey.frame)
+        self.start = FirstMixture(
+            start.weights, start.means, self.mixture.covariances, family, survey.frame
+        )
         self.factors = self._factors(self.mixture)
         self.fallback: tuple[Mixture, Floats] | None = None  # while a proposal is on trial
         self.log_likelihood = float("nan")  # of the last round, by the frame's units
@@ -208,21 +210,18 @@ class Em:
         means = self._means(moments, centres)
         covariances, factors = old.covariances, self.factors
         if family.estimated and "covariances" not in fixed:
-            if isinstance(family, Tied) and moments.second is None:
-                assert self.survey.scatter is not None
-                about_origin = replace(moments, first=moments.first + moments.mass[:, None] * base)
-                covariances, roots = family.pooled(
-                    self.survey.scatter, about_origin, means, self.floor
-                )
-            else:
-                covariances, roots = family.estimate_with_roots(moments, means - base, self.floor)
-                covariances = self._kept_where_empty(covariances, moments)
+            if moments.second is None:  # the scatter about the origin is all that it takes
+                first = moments.first + moments.mass[:, None] * base
+                moments = replace(moments, first=first, second=self.survey.scatter)
+                base = np.zeros_like(base)
+            covariances, roots = family.estimate_with_roots(moments, means - base, self.floor)
+            covariances = self._kept_where_empty(covariances, moments)
             factors = family.factors(covariances, roots)
         return Mixture(weights, means, covariances), factors
 
     def _kept_where_empty(self, covariances: Floats, moments: Moments) -> Floats:
         empty = ~(moments.mass > 0)
-        if not empty.any() or isinstance(self.family, Tied):
+        if not empty.any() or self.family.shared:
             return covariances
         where = empty.reshape(-1, *[1] * (covariances.ndim - 1))
         return np.where(where, self.mixture.covariances, covariances)
@@ -233,16 +232,11 @@ class Em:
             return False
         if moments.second is None:
             assert self.survey.scatter is not None
-            total = np.einsum("ij,ik,kj->j", factors, self.survey.scatter, factors)
+            scatter = triangles.symmetric(self.survey.scatter[0])
+            total = np.einsum("ij,ik,kj->j", factors, scatter, factors)
             return bool(total.max() > UNEXPLAINED * self.survey.mass)
         moved = np.abs(after.means - self.mixture.means)
-        if isinstance(self.family, Tied):
-            reach = moved @ np.abs(factors)
-        elif self.family.kind == "full":
-            return triangles.largest_reach(factors, moved) > FAR
-        else:
-            reach = moved * (factors if factors.ndim == 2 else factors[:, None])
-        return bool(reach.max() > FAR)
+        return self.family.reach(factors, moved) > FAR
 
     def record(self, moments: Moments, after: tuple[Mixture, Floats]) -> None:
         now, error = time.perf_counter(), self.error(moments)

@@ -16,6 +16,7 @@ from coterie.kernels import triangles
 from coterie.kernels.exact import Floats
 
 RELATIVE_FLOOR = 1e-12  # of a column's variance: a millionth of its standard deviation
+AT = 2.0  # floors: so small a spread is the floor's, not the data's
 NEAR = 1e3  # floors: a matrix with so small a spread is known by its eigenvectors, not its entries
 
 Roots = Mapping[int, Floats]  # component -> triangle of U, U U' = C^-1, where C tells too little
@@ -36,22 +37,24 @@ class Floor:
     added: bool
 
 
+def clear_of(C: Floats, floor: Floor, times: float) -> bool:
+    """Is a symmetric matrix, a triangle, wider than so many floors in every direction?"""
+    test = _in_floors(C, floor)
+    test[triangles.diagonal(len(floor.values))] -= times
+    return triangles.cholesky(test)
+
+
 def floored(C: Floats, floor: Floor) -> tuple[Floats, Floats | None]:
     """A symmetric matrix with the floor added, or raised to the floor where it is below; near the
     floor also upper U with U U' = C^-1. All are upper triangles, row by row."""
-    d = len(floor.values)
-    diagonal = triangles.diagonal(d)
     if floor.added:
         C = C.copy()
-        C[diagonal] += floor.values
+        C[triangles.diagonal(len(floor.values))] += floor.values
+        return C, None
+    if clear_of(C, floor, NEAR):
         return C, None
     root = np.sqrt(floor.values)
-    relative = C / triangles.folded(np.outer(root, root))
-    test = relative.copy()
-    test[diagonal] -= NEAR
-    if triangles.cholesky(test):
-        return C, None  # nowhere near
-    values, vectors = np.linalg.eigh(triangles.symmetric(relative))
+    values, vectors = np.linalg.eigh(triangles.symmetric(_in_floors(C, floor)))
     if values[0] < 1.0:
         values = np.maximum(values, 1.0)
         raised = (vectors * values) @ vectors.T
@@ -62,6 +65,12 @@ def floored(C: Floats, floor: Floor) -> tuple[Floats, Floats | None]:
     R: Floats = np.asarray(np.linalg.qr(B.T[:, ::-1], mode="r"))
     U = R[::-1, ::-1].T
     return C, triangles.folded(U * np.sign(np.diagonal(U)))
+
+
+def _in_floors(C: Floats, floor: Floor) -> Floats:
+    """A triangle in units in which the floor is one in every direction."""
+    root = np.sqrt(floor.values)
+    return np.asarray(C / triangles.folded(np.outer(root, root)))
 
 
 def inverse_root(C: Floats) -> Floats | None:

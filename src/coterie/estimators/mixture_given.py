@@ -109,15 +109,14 @@ def _inverse(family: Family, matrices: Floats, name: str) -> Floats:
     """Inverse of each, which must be symmetric and positive definite."""
     if not np.all(np.isfinite(matrices)):
         raise ValueError(f"{name} contains NaN or infinity values: expected finite numbers.")
-    whole = family.kind in ("full", "tied")
     each = matrices if matrices.ndim == 3 else [matrices]
-    if whole and not all(np.allclose(one, one.T) for one in each):
+    if family.whole and not all(np.allclose(one, one.T) for one in each):
         raise ValueError(f"{name} should be symmetric, positive-definite: it is not symmetric.")
     try:
         return family.inverse(np.ascontiguousarray(matrices))
     except NotPositiveDefinite as error:
         which = "" if error.component is None else f" that of component {error.component} is not"
-        what = "symmetric, positive-definite" if whole else "positive"
+        what = "symmetric, positive-definite" if family.whole else "positive"
         raise ValueError(
             f"{name} should be {what}:{which or ' it is not'}. Every direction needs some spread."
         ) from error
