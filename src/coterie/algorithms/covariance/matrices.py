@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -205,9 +204,7 @@ class Tied(Matrices):
         return np.full(k, np.log(np.diagonal(factors)).sum() - 0.5 * d * LOG_2_PI)
 
     def unfolded(self, densities: Densities) -> Densities:
-        k, d = densities.means.shape
-        factors = triangles.folded(np.broadcast_to(densities.factors, (k, d, d)))
-        return replace(densities, kind="full", factors=factors)
+        return densities.untied()
 
     def reach(self, factors: Floats, moved: Floats) -> float:
         return float((moved @ np.abs(factors)).max())
