@@ -9,7 +9,7 @@ import pytest
 from sklearn.mixture import GaussianMixture
 
 from coterie.algorithms.covariance import FAMILIES, NotPositiveDefinite, fixed
-from coterie.algorithms.floor import Floor
+from coterie.algorithms.covariance.floor import Floor
 from coterie.kernels.mixture_steps import Frame, Moments
 from coterie.kernels.triangles import folded, symmetric
 

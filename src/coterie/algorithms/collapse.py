@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from coterie.algorithms.covariance import Family
-from coterie.algorithms.floor import Floor
+from coterie.algorithms.covariance.floor import Floor
 from coterie.algorithms.mixture import Mixture
 from coterie.kernels.exact import Floats
 

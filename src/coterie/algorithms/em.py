@@ -12,7 +12,7 @@ import numpy as np
 
 from coterie.algorithms.collapse import notes_of_collapse
 from coterie.algorithms.covariance import Family, NotPositiveDefinite
-from coterie.algorithms.floor import NO_ROOTS, Floor
+from coterie.algorithms.covariance.floor import NO_ROOTS, Floor
 from coterie.algorithms.mixture import (
     FirstMixture,
     Mixture,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.algorithms.covariance import Family
-from coterie.algorithms.floor import RELATIVE_FLOOR, Floor
+from coterie.algorithms.covariance.floor import RELATIVE_FLOOR, Floor
 from coterie.engines.protocol import Engine
 from coterie.kernels import mixture_steps, steps
 from coterie.kernels.exact import Floats

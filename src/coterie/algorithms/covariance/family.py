@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.algorithms.floor import NO_ROOTS, Floor, Roots, root_of
+from coterie.algorithms.covariance.floor import NO_ROOTS, Floor, Roots, root_of
 from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Densities, Frame, Kind, Moments
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.algorithms.covariance.family import LOG_2_PI, Family, NotPositiveDefinite
-from coterie.algorithms.floor import (
+from coterie.algorithms.covariance.floor import (
     AT,
     NEAR,
     NO_ROOTS,

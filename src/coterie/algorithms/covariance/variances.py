@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.algorithms.covariance.family import LOG_2_PI, Family, NotPositiveDefinite
-from coterie.algorithms.floor import AT, NEAR, NO_ROOTS, Floor, Roots
+from coterie.algorithms.covariance.floor import AT, NEAR, NO_ROOTS, Floor, Roots
 from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Densities, Frame, Moments
 
