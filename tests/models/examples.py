@@ -10,9 +10,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics import pairwise_distances
 
-from coterie import DBSCAN, DBSCANPath, GaussianMixture, KMeans
+from coterie import DBSCAN, DBSCANPath, GaussianMixture, KMeans, Model
 from coterie.algorithms.mixture import FirstMixture, Mixture
-from coterie.data import blobs
+from coterie.data import Scaling, blobs
 
 X, _ = blobs(60, 3, 4, spread=0.5, seed=1)
 GAPPY = np.where(np.random.default_rng(0).uniform(size=X.shape) < 0.1, np.nan, X)
@@ -77,6 +77,16 @@ def fitted(name: str) -> tuple[Any, Any]:
     """A model of that name, fitted, and its rows."""
     model, rows = MAKERS[name]()
     return model.fit(rows), rows
+
+
+# Of every estimator, and of every way in which files of them differ.
+KINDS = ("kmeans", "mixture-full", "mixture-tied", "mixture-missing", "mixture-from-kmeans",
+         "dbscan", "dbscan-sparse", "dbscan-weighted-columns", "path")  # fmt: skip
+
+
+def of_kind(kind: str, seed: int = 0) -> Model:
+    model, rows = fitted(kind)
+    return Model(model, Scaling.of(rows, "none"), tuple("abcd"), {"seed": seed})
 
 
 def answers(model: Any, rows: Any) -> dict[str, Any]:
