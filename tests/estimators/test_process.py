@@ -143,7 +143,9 @@ def test_importing_prints_nothing_and_starts_nothing():
         "assert threading.active_count() == 1; "
         "import sys; assert 'matplotlib' not in sys.modules"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

@@ -185,4 +185,4 @@ def test_loading_imports_nothing_and_never_unpickles(tmp_path: Path, model: KMea
         "coterie.load(sys.argv[1])\n"
         "assert set(sys.modules) == before\n"
     )
-    subprocess.run([sys.executable, "-c", script, str(tmp_path / "m")], check=True)
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "m")], check=True, timeout=120)
