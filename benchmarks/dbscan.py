@@ -19,7 +19,7 @@ from benchmarks.dbscan_workloads import (
     select,
 )
 from benchmarks.options import Options
-from benchmarks.report import Results, Row, figures, progress, table
+from benchmarks.report import Results, Row, figures, in_threads, table
 from benchmarks.timing import limited, take_turns
 
 NOTES = f"""\
@@ -34,15 +34,13 @@ def run(options: Options) -> bool:
     """Fill the table; True if every answer of ours was that of a peer that is not wrong."""
     chosen = [name for name in PEERS if name == OURS or not options.peers or name in options.peers]
     results = Results(options, "dbscan", key=("workload", "threads"), packages=PACKAGES)
-    passed = True
-    for threads in options.threads:
-        for workload in select(options.only):
-            row = measure(workload, threads, chosen, options)
-            results.add(row)
-            passed &= not row["faults"]
-            progress(summary(row))
-    rows = results.rows
-    results.publish("DBSCAN: whole fits", page(rows), lambda path: draw(rows, path))
+    rows = (
+        measure(workload, threads, chosen, options)
+        for threads in options.threads
+        for workload in select(options.only)
+    )
+    passed = results.take(rows, summary)
+    results.publish("DBSCAN: whole fits", page, draw)
     return passed
 
 
@@ -122,7 +120,7 @@ def page(rows: list[Row]) -> str:
             header += [f"{name} ms", "times", "floor"]
         header += [f"{name} MB" for name in PEERS] + ["answer"]
         cells = [_cells(row, names) for row in _ordered(rows, threads)]
-        parts.append(f"## {threads} thread{'s'[: threads > 1]}\n\n{table(header, cells)}")
+        parts.append(f"## {in_threads(threads)}\n\n{table(header, cells)}")
     return "\n\n".join(parts)
 
 
@@ -191,5 +189,5 @@ def _draw_panel(panel: Any, rows: list[Row], threads: int) -> None:
     panel.set_ylim(len(rows) - 0.5, -0.5)
     plots.logarithmic(panel, "x")
     panel.set_xlabel("milliseconds (hollow: wrong answer)")
-    panel.set_title(f"{threads} thread{'s'[: threads > 1]}")
+    panel.set_title(in_threads(threads))
     plots.tidy(panel)

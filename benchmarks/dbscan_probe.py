@@ -8,7 +8,6 @@ A peak can only be read once per process, and some peers do not survive some wor
 from __future__ import annotations
 
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks.apart import run_apart
 from benchmarks.dbscan_peers import PEERS
 from benchmarks.dbscan_workloads import Workload, load, select
 from benchmarks.memory_probe import peak, resident_after_reset
@@ -25,19 +25,10 @@ SECONDS = 60  # of patience with it
 
 
 def probe(name: str, workload: Workload, threads: int, quick: bool, cache: Path) -> dict[str, Any]:
-    """Run a probe as a process that finds this package wherever we were started."""
-    root = str(Path(__file__).parents[1])
-    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+    """What the fit took, or how it ended."""
     arguments = [name, workload.name, threads, GIGABYTES, int(quick), cache]
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", "benchmarks.dbscan_probe", *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            env={**os.environ, "PYTHONPATH": path},
-            check=False,
-        )
+        done = run_apart("benchmarks.dbscan_probe", *arguments, timeout=SECONDS)
     except subprocess.TimeoutExpired:
         return {"failure": f"more than {SECONDS} s"}
     if done.returncode == 0:

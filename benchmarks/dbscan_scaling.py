@@ -9,7 +9,7 @@ from benchmarks import generators, plots
 from benchmarks.dbscan_peers import OURS, PACKAGES, PEERS, verdict
 from benchmarks.dbscan_workloads import SKLEARN, WANG
 from benchmarks.options import Options
-from benchmarks.report import Results, Row, figures, progress, table
+from benchmarks.report import Results, Row, figures, in_threads, seconds_by_size, table
 from benchmarks.scaling import exponent
 from benchmarks.timing import limited, take_turns
 
@@ -30,17 +30,15 @@ def run(options: Options) -> bool:
     """`--only` takes names such as 2d or 3d."""
     wanted = [d for d in EPS_AT_A_MILLION if not options.only or f"{d}d" in options.only]
     results = Results(options, "dbscan-scaling", key=("d", "n", "threads"), packages=PACKAGES)
-    passed = True
-    for threads in options.threads:
-        for d in wanted:
-            for n in SIZES:
-                if n <= LARGEST[OURS][d] // (10 if options.quick else 1):
-                    row = measure(n, d, threads, options)
-                    results.add(row)
-                    passed &= not row["faults"]
-                    progress(f"{n} x {d}: {row['seconds']} {' '.join(row['faults'])}")
-    rows = results.rows
-    results.publish("DBSCAN as n grows", page(rows), lambda path: draw(rows, path))
+    rows = (
+        measure(n, d, threads, options)
+        for threads in options.threads
+        for d in wanted
+        for n in SIZES
+        if n <= LARGEST[OURS][d] // (10 if options.quick else 1)
+    )
+    passed = results.take(rows, seconds_by_size)
+    results.publish("DBSCAN as n grows", page, draw)
     return passed
 
 
@@ -92,7 +90,7 @@ def page(rows: list[Row]) -> str:
             for n in sorted(curves[OURS])
         ]
         cells.append(["exponent", *(figures(exponent(_curve(chosen, name))) for name in names)])
-        heading = f"## {d} columns, {threads} thread{'s'[: threads > 1]}"
+        heading = f"## {d} columns, {in_threads(threads)}"
         parts.append(f"{heading}\n\n{table(['n', *names], cells)}")
     return "\n\n".join(parts)
 
@@ -111,7 +109,7 @@ def draw(rows: list[Row], path: Path) -> None:
         plots.logarithmic(panel, "x", "y")
         plots.tidy(panel)
         panel.set_xlabel("rows")
-        panel.set_title(f"{d} columns, {threads} thread(s)", fontsize=10)
+        panel.set_title(f"{d} columns, {in_threads(threads)}", fontsize=10)
     axes[0][0].set_ylabel("milliseconds")
     plots.legend_below(chart, axes)
     plots.save(chart, path)

@@ -8,27 +8,23 @@ from benchmarks.answers import Comparison, check_own, compare, error, fingerprin
 from benchmarks.kmeans_page import OURS, draw, page, summary
 from benchmarks.options import Options
 from benchmarks.peers import Contender, Fit, contenders
-from benchmarks.report import Results, Row, progress
+from benchmarks.report import Results, Row
 from benchmarks.timing import Series, limited, take_turns
 from benchmarks.workloads import Problem, Workload, load, select
 
 
 def run(options: Options) -> bool:
     """Fill the table; True if every answer of ours held."""
-    running, missing = contenders(options.peers)
-    for name, why in missing.items():
-        progress(f"{name}: {why}")
+    running = contenders(options.peers)
     results = Results(options, "kmeans", key=("workload", "dtype", "threads"))
-    passed = True
-    for threads in options.threads:
-        for dtype in options.dtypes:
-            for workload in select(options.only):
-                row = measure(workload, dtype, threads, running, options)
-                results.add(row)
-                passed &= not row["faults"]
-                progress(summary(row))
-    rows = results.rows
-    results.publish("k-means: whole fits", page(rows), lambda path: draw(rows, path))
+    rows = (
+        measure(workload, dtype, threads, running, options)
+        for threads in options.threads
+        for dtype in options.dtypes
+        for workload in select(options.only)
+    )
+    passed = results.take(rows, summary)
+    results.publish("k-means: whole fits", page, draw)
     return passed
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks import plots
 from benchmarks.peers import PEERS
-from benchmarks.report import Row, figures, table
+from benchmarks.report import Row, cell, figures, in_threads, table
 from benchmarks.workloads import WORKLOADS
 
 OURS = "coterie"
@@ -39,7 +40,7 @@ def page(rows: list[Row]) -> str:
         header = ["workload (n, d, k)", "iterations", OURS, *names]
         header += ["ratio", "floor", "stretch", "reached", "answer"]
         cells = [_cells(row, names) for row in chosen]
-        parts.append(f"## {dtype}, {threads} thread{'s'[: threads > 1]}\n\n{table(header, cells)}")
+        parts.append(f"## {dtype}, {in_threads(threads)}\n\n{table(header, cells)}")
     uneven = [
         f"- {row['workload']} {row['dtype']} x{row['threads']}: {name} {entry['iterations']}"
         for row in rows
@@ -77,7 +78,7 @@ def _disturbed(row: Row) -> str:
 def _cells(row: Row, names: list[str]) -> list[str]:
     entries = row["contenders"]
     shape = f"{row['workload']} ({row['n']:,}, {row['d']}, {row['k']})"
-    times = [_time(entries.get(name), ours=name == OURS) for name in (OURS, *names)]
+    times = [cell(entries.get(name), partial(_time, ours=name == OURS)) for name in (OURS, *names)]
     ratio = row["ratio"]
     reached = "-"
     if ratio is not None:
@@ -88,11 +89,7 @@ def _cells(row: Row, names: list[str]) -> list[str]:
     return [shape, str(row["iterations"]), *times, told, *targets, reached, _answer(row)]
 
 
-def _time(entry: Row | None, ours: bool) -> str:
-    if entry is None:
-        return "-"
-    if "failure" in entry:
-        return "failed"
+def _time(entry: Row, ours: bool) -> str:
     best, median = figures(entry["best"]), figures(entry["median"])
     return f"{best} ({median})" if ours or entry.get("counts", True) else f"({best})"
 
@@ -155,5 +152,5 @@ def _draw_group(panel: Any, rows: list[Row], threads: int, dtype: str) -> None:
     panel.set_ylim(len(rows) - 0.5, -0.5)
     plots.logarithmic(panel, "x")
     panel.set_xlabel("seconds")
-    panel.set_title(f"{dtype}, {threads} thread{'s'[: threads > 1]}")
+    panel.set_title(f"{dtype}, {in_threads(threads)}")
     plots.tidy(panel)

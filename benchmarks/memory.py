@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 from benchmarks import plots
+from benchmarks.apart import run_apart
 from benchmarks.options import Options
 from benchmarks.peers import PEERS, Contender, contenders
-from benchmarks.report import Results, Row, progress, table
+from benchmarks.report import Results, Row, cell, in_threads, table
 from benchmarks.workloads import Workload, load, select
 
 OURS = "coterie"
@@ -27,20 +25,23 @@ start, run {PEER_ITERATIONS} iterations. *Promise*: at most {PROMISE:g} x the da
 
 def run(options: Options) -> bool:
     """Fill the table; memory has no wrong answers, so this always passes."""
-    running, missing = contenders(options.peers)
-    for name, why in missing.items():
-        progress(f"{name}: {why}")
+    running = contenders(options.peers)
     results = Results(options, "memory", key=("workload", "dtype", "threads"))
-    for threads in options.threads:
-        for dtype in options.dtypes:
-            for workload in select(options.only or DEFAULT):
-                row = measure(workload, dtype, threads, running, options)
-                results.add(row)
-                shares = ", ".join(f"{n} {_cell(e)}" for n, e in row["contenders"].items())
-                progress(f"{row['workload']} {dtype} x{threads}: {shares}")
-    title = "Peak memory of k-means beyond the data"
-    results.publish(title, page(results.rows), lambda path: draw(results.rows, path))
-    return True
+    rows = (
+        measure(workload, dtype, threads, running, options)
+        for threads in options.threads
+        for dtype in options.dtypes
+        for workload in select(options.only or DEFAULT)
+    )
+    passed = results.take(rows, summary)
+    results.publish("Peak memory of k-means beyond the data", page, draw)
+    return passed
+
+
+def summary(row: Row) -> str:
+    """One line per row, while the run goes on."""
+    shares = ", ".join(f"{n} {cell(e, _share)}" for n, e in row["contenders"].items())
+    return f"{row['workload']} {row['dtype']} x{row['threads']}: {shares}"
 
 
 def measure(
@@ -64,17 +65,9 @@ def measure(
 
 
 def _probe(name: str, workload: Workload, dtype: str, threads: int, options: Options) -> Row:
-    """Run the probe as a process that finds this package wherever we were started."""
-    root = str(Path(__file__).parents[1])
-    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
     iterations = workload.max_iter if name == OURS else PEER_ITERATIONS
     arguments = [name, workload.name, dtype, threads, iterations, int(options.quick), options.cache]
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.memory_probe", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": path},
-    )
+    done = run_apart("benchmarks.memory_probe", *arguments)
     if done.returncode:
         last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
         return {"failure": last[0]}
@@ -97,18 +90,14 @@ def page(rows: list[Row]) -> str:
                 row["dtype"],
                 str(row["threads"]),
                 f"{row['data'] / 1e6:.1f}",
-                *(_cell(row["contenders"].get(name)) for name in names),
+                *(cell(row["contenders"].get(name), _share) for name in names),
                 kept,
             ]
         )
     return f"{NOTES}\n\n{table(header, cells)}"
 
 
-def _cell(entry: Row | None) -> str:
-    if entry is None:
-        return "-"
-    if "failure" in entry:
-        return "failed"
+def _share(entry: Row) -> str:
     return f"{entry['beyond'] / 1e6:.1f} ({entry['share']:.2f})"
 
 
@@ -122,7 +111,7 @@ def draw(rows: list[Row], path: Path) -> None:
                 size = 90 if name == OURS else 42
                 panel.scatter([max(entry["share"], 1e-3)], [height], s=size, **plots.look(name))
     panel.axvline(PROMISE, color="#555555", linestyle="--", linewidth=1, label="our promise")
-    labels = [f"{r['workload']}, {r['dtype']}, {r['threads']} thread(s)" for r in rows]
+    labels = [f"{r['workload']}, {r['dtype']}, {in_threads(r['threads'])}" for r in rows]
     panel.set_yticks(range(len(rows)), labels)
     panel.set_ylim(len(rows) - 0.5, -0.5)
     plots.logarithmic(panel, "x")

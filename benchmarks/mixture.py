@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks import mixture_memory
+from benchmarks.apart import run_apart
 from benchmarks.mixture_page import draw, page, summary
 from benchmarks.mixture_peers import OURS, PEERS, Found, able, default_fit
 from benchmarks.mixture_workloads import Workload, load, select
 from benchmarks.options import Options
-from benchmarks.report import Results, Row, progress
+from benchmarks.report import Results, Row
 from benchmarks.timing import limited, take_turns
 
 FEW = {OURS: (2, 12), "oneDAL": (1, 4), "scikit-learn": (1, 3)}  # iterations of the two fits timed
@@ -29,15 +26,13 @@ SAME = 1e-6  # relative difference of answers after the same iterations
 def run(options: Options) -> bool:
     """Fill the table; True if every answer of ours held."""
     results = Results(options, "mixture", key=("workload", "threads"))
-    passed = True
-    for threads in options.threads:
-        for workload in select(options.only):
-            row = measure(workload, threads, options)
-            results.add(row)
-            passed &= not row["faults"]
-            progress(summary(row))
-    rows = results.rows
-    results.publish("Gaussian mixtures", page(rows), lambda path: draw(rows, path))
+    rows = (
+        measure(workload, threads, options)
+        for threads in options.threads
+        for workload in select(options.only)
+    )
+    passed = results.take(rows, summary)
+    results.publish("Gaussian mixtures", page, draw)
     return passed
 
 
@@ -115,13 +110,5 @@ def difference(a: Found, b: Found) -> float:
 
 def memory_of(name: str, workload: Workload, threads: int, quick: bool) -> Any:
     """Bytes beyond the data at the peak of a fit, measured in a process of its own."""
-    root = str(Path(__file__).parents[1])
-    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-    arguments = [name, workload.name, str(threads), str(int(quick))]
-    done = subprocess.run(
-        [sys.executable, "-m", mixture_memory.__name__, *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": path},
-    )
+    done = run_apart(mixture_memory.__name__, name, workload.name, threads, int(quick))
     return None if done.returncode else json.loads(done.stdout.splitlines()[-1])["beyond"]

@@ -15,7 +15,7 @@ from benchmarks import generators, plots
 from benchmarks.dbscan_peers import OURS, PEERS, Answer, verdict
 from benchmarks.dbscan_workloads import MIN_SAMPLES, SKLEARN
 from benchmarks.options import Options
-from benchmarks.report import Results, Row, figures, progress, table
+from benchmarks.report import Results, Row, figures, in_threads, seconds_by_size, table
 from benchmarks.timing import limited, take_turns
 
 SIZES = (10_000, 100_000, 1_000_000)
@@ -39,17 +39,15 @@ def run(options: Options) -> bool:
     """`--only` takes names such as 2d or 16d."""
     wanted = [d for d in LARGEST[TREE] if not options.only or f"{d}d" in options.only]
     results = Results(options, "path", key=("d", "n", "threads"), packages=PACKAGES)
-    passed = True
-    for threads in options.threads:
-        for d in wanted:
-            for n in SIZES:
-                if n <= LARGEST[TREE][d] // (10 if options.quick else 1):
-                    row = measure(n, d, threads, options)
-                    results.add(row)
-                    passed &= not row["faults"]
-                    progress(f"{n} x {d}: {row['seconds']} {' '.join(row['faults'])}")
-    rows = results.rows
-    results.publish("DBSCAN for every eps", page(rows), lambda path: draw(rows, path))
+    rows = (
+        measure(n, d, threads, options)
+        for threads in options.threads
+        for d in wanted
+        for n in SIZES
+        if n <= LARGEST[TREE][d] // (10 if options.quick else 1)
+    )
+    passed = results.take(rows, seconds_by_size)
+    results.publish("DBSCAN for every eps", page, draw)
     return passed
 
 
@@ -124,7 +122,7 @@ def page(rows: list[Row]) -> str:
             [f"{row['n']:,} x {row['d']}", *(_milliseconds(row, name) for name in names)]
             for row in sorted(chosen, key=lambda row: (row["d"], row["n"]))
         ]
-        heading = f"## {threads} thread{'s'[: threads > 1]}"
+        heading = f"## {in_threads(threads)}"
         parts.append(f"{heading}\n\n{table(['rows x columns', *names], cells)}")
     return "\n\n".join(parts)
 
@@ -157,7 +155,7 @@ def draw(rows: list[Row], path: Path) -> None:
         panel.set_xticks(SIZES, labels=[f"{n:,}" for n in SIZES])
         panel.set_xticks([], minor=True)
         panel.set_xlabel("rows")
-        panel.set_title(f"{d} columns, {threads} thread(s)", fontsize=10)
+        panel.set_title(f"{d} columns, {in_threads(threads)}", fontsize=10)
     axes[0][0].set_ylabel("milliseconds")
     plots.legend_below(chart, axes)
     plots.save(chart, path)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.options import DTYPES
+from benchmarks.report import progress
 
 
 @dataclass(frozen=True)
@@ -218,15 +219,17 @@ PEERS: tuple[Contender, ...] = (
 )
 
 
-def contenders(wanted: Sequence[str] = ()) -> tuple[list[Contender], dict[str, str]]:
-    """(those that can run, Coterie first; why each of the others cannot)."""
+def contenders(wanted: Sequence[str] = ()) -> list[Contender]:
+    """Those that can run, Coterie first; says why each of the others cannot."""
     names = [peer.name for peer in PEERS]
     unknown = sorted(set(wanted) - set(names))
     if unknown:
         raise ValueError(f"--peers {' '.join(unknown)}: unknown; choose from: {', '.join(names)}")
     asked = [Coterie(), *(peer for peer in PEERS if not wanted or peer.name in wanted)]
     missing = {one.name: why for one in asked if (why := one.why_missing())}
-    return [one for one in asked if one.name not in missing], missing
+    for name, why in missing.items():
+        progress(f"{name}: {why}")
+    return [one for one in asked if one.name not in missing]
 
 
 def by_name(name: str) -> Contender:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from benchmarks import generators, plots
 from benchmarks.options import Options
-from benchmarks.report import Results, Row, figures, progress, table
+from benchmarks.report import Results, Row, figures, in_threads, seconds_by_size, table
 from benchmarks.timing import take_turns
 
 N, D, K = 10_000_000, 8, 8
@@ -39,14 +39,9 @@ def run(options: Options) -> bool:
     results = Results(options, "reading", key=("n", "d", "threads"), packages=PACKAGES)
     n = N // 10 if options.quick else N
     path = parquet(options.cache, n)
-    passed = True
-    for threads in options.threads:
-        row = measure(path, n, threads, options)
-        results.add(row)
-        passed &= not row["faults"]
-        progress(f"{n:,} x {D}: {row['seconds']} {' '.join(row['faults'])}")
-    rows = results.rows
-    results.publish("Reading", page(rows), lambda place: draw(rows, place))
+    rows = (measure(path, n, threads, options) for threads in options.threads)
+    passed = results.take(rows, seconds_by_size)
+    results.publish("Reading", page, draw)
     return passed
 
 
@@ -162,5 +157,5 @@ def draw(rows: list[Row], path: Path) -> None:
         panel.barh(names, [row["seconds"][name] for name in names], color=colours, height=0.6)
         plots.tidy(panel)
         panel.set_xlabel("seconds")
-        panel.set_title(f"{row['n']:,} x {row['d']}, {row['threads']} thread(s)", fontsize=10)
+        panel.set_title(f"{row['n']:,} x {row['d']}, {in_threads(row['threads'])}", fontsize=10)
     plots.save(chart, path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,16 +47,30 @@ class Results:
             self.rows.append(row)
         self._save()
 
-    def publish(self, title: str, body: str, draw: Callable[[Path], None]) -> None:
-        """Write the page and the picture, and show the page."""
-        page = f"# {title}\n\n{self._provenance()}\n\n{body}\n"
+    def take(self, rows: Iterable[Row], told: Callable[[Row], str]) -> bool:
+        """Add rows as they are measured, saying what each tells; True if none has faults."""
+        passed = True
+        for row in rows:
+            self.add(row)
+            passed &= not row.get("faults")
+            progress(told(row))
+        return passed
+
+    def publish(
+        self,
+        title: str,
+        page: Callable[[list[Row]], str],
+        draw: Callable[[list[Row], Path], None],
+    ) -> None:
+        """Write the page and the picture of all rows, and show the page."""
+        whole = f"# {title}\n\n{self._provenance()}\n\n{page(self.rows)}\n"
         self.stem.parent.mkdir(parents=True, exist_ok=True)
-        self._with(".md").write_text(page)
+        self._with(".md").write_text(whole)
         try:
-            draw(self._with(".png"))
+            draw(self.rows, self._with(".png"))
         except ModuleNotFoundError as error:
             progress(f"no picture: {error}")
-        print(page)
+        print(whole)
 
     def _provenance(self) -> str:
         about = self.machine
@@ -116,6 +130,22 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table: figures to the right, the first column and any answer to the left."""
     rule = [":--" if i == 0 or name == "answer" else "--:" for i, name in enumerate(header)]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (header, rule, *rows))
+
+
+def cell(entry: Row | None, show: Callable[[Row], str]) -> str:
+    """What a contender did, if it took part and did not fail."""
+    if entry is None:
+        return "-"
+    return "failed" if "failure" in entry else show(entry)
+
+
+def seconds_by_size(row: Row) -> str:
+    """One line per row, while the run goes on."""
+    return " ".join([f"{row['n']:,} x {row['d']}: {row['seconds']}", *row["faults"]])
+
+
+def in_threads(count: int) -> str:
+    return "1 thread" if count == 1 else f"{count} threads"
 
 
 def figures(value: float | None) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks import generators, plots
 from benchmarks.options import Options
 from benchmarks.peers import Contender, Coterie, Faiss, ScikitLearn
-from benchmarks.report import Results, Row, progress, table
+from benchmarks.report import Results, Row, in_threads, table
 from benchmarks.timing import Series, limited, take_turns
 from benchmarks.workloads import Problem, distinct_rows
 
@@ -45,17 +45,22 @@ def run(options: Options) -> bool:
     asked: tuple[Contender, ...] = (Coterie("brute"), ScikitLearn("lloyd"), Faiss())
     running = [one for one in asked if not one.why_missing()]
     results = Results(options, "roofline", key=("n", "d", "k", "threads"))
-    for threads in options.threads:
-        for n, d, k in SHAPES:
-            rows = max(4 * k, n // 10) if options.quick else n
-            row = measure(rows, d, k, threads, running, options)
-            results.add(row)
-            told = ", ".join(f"{name} {reached:.1f}" for name, reached in row["gflops"].items())
-            limits = f"peak {row['peak']:.0f} GFLOP/s, copy {row['bandwidth']:.1f} GB/s"
-            progress(f"({rows:,}, {d}, {k}) x{threads}: {told} GFLOP/s; {limits}")
-    title = "k-means brute kernel against the roofline"
-    results.publish(title, page(results.rows), lambda path: draw(results.rows, path))
-    return True
+    rows = (
+        measure(max(4 * k, n // 10) if options.quick else n, d, k, threads, running, options)
+        for threads in options.threads
+        for n, d, k in SHAPES
+    )
+    passed = results.take(rows, summary)
+    results.publish("k-means brute kernel against the roofline", page, draw)
+    return passed
+
+
+def summary(row: Row) -> str:
+    """One line per shape, while the run goes on."""
+    told = ", ".join(f"{name} {reached:.1f}" for name, reached in row["gflops"].items())
+    limits = f"peak {row['peak']:.0f} GFLOP/s, copy {row['bandwidth']:.1f} GB/s"
+    shape = f"({row['n']:,}, {row['d']}, {row['k']}) x{row['threads']}"
+    return f"{shape}: {told} GFLOP/s; {limits}"
 
 
 def matmul_peak(size: int = 2048) -> float:
@@ -190,7 +195,7 @@ def draw(rows: list[Row], path: Path) -> None:
         plots.logarithmic(panel, "x", "y")
         panel.set_xlabel("operations per byte of data (k / 2)")
         panel.set_ylabel("GFLOP/s, float32")
-        panel.set_title(f"{threads} thread(s): peak {peak:.0f} GFLOP/s, {bandwidth:.1f} GB/s")
+        panel.set_title(f"{in_threads(threads)}: peak {peak:.0f} GFLOP/s, {bandwidth:.1f} GB/s")
         plots.tidy(panel)
     plots.legend_below(chart, axes)
     plots.save(chart, path)

@@ -13,7 +13,7 @@ from benchmarks import generators, plots
 from benchmarks.answers import check_own, error, relative
 from benchmarks.options import Options
 from benchmarks.peers import Contender, Fit, contenders
-from benchmarks.report import Results, Row, figures, progress, table
+from benchmarks.report import Results, Row, figures, in_threads, progress, table
 from benchmarks.timing import limited, take_turns
 from benchmarks.workloads import Problem, distinct_rows
 
@@ -54,21 +54,18 @@ def run(options: Options) -> bool:
     if unknown and set(options.only) == unknown:
         progress(f"scaling: --only takes n, d or k, not {', '.join(sorted(unknown))}; skipped")
         return True
-    running, missing = contenders(options.peers)
-    for name, why in missing.items():
-        progress(f"{name}: {why}")
+    running = contenders(options.peers)
     results = Results(options, "scaling", key=("axis", "value", "dtype", "threads"))
-    passed = True
-    for threads in options.threads:
-        for dtype in options.dtypes:
-            for axis in [axis for axis in GRIDS if not options.only or axis in options.only]:
-                for value in GRIDS[axis]:
-                    row = measure(axis, value, dtype, threads, running, options)
-                    results.add(row)
-                    passed &= not row["faults"]
-                    progress(summary(row))
-    title = "Cost of a k-means iteration as the problem grows"
-    results.publish(title, page(results.rows), lambda path: draw(results.rows, path))
+    rows = (
+        measure(axis, value, dtype, threads, running, options)
+        for threads in options.threads
+        for dtype in options.dtypes
+        for axis in GRIDS
+        if not options.only or axis in options.only
+        for value in GRIDS[axis]
+    )
+    passed = results.take(rows, summary)
+    results.publish("Cost of a k-means iteration as the problem grows", page, draw)
     return passed
 
 
@@ -157,7 +154,7 @@ def page(rows: list[Row]) -> str:
                 for size in sizes
             ]
             cells.append(["exponent", *(figures(exponent(points)) for points in lines.values())])
-            heading = f"## {axis} grows, {dtype}, {threads} thread{'s'[: threads > 1]}"
+            heading = f"## {axis} grows, {dtype}, {in_threads(threads)}"
             parts.append(f"{heading}\n\n{table([axis, *lines], cells)}")
     return "\n\n".join(parts)
 
@@ -176,7 +173,7 @@ def draw(rows: list[Row], path: Path) -> None:
         for panel, axis in zip(line, measured, strict=True):
             _draw_curves(panel, curves(rows, axis, dtype, threads))
             panel.set_xlabel(axis)
-            panel.set_title(f"{axis} grows: {dtype}, {threads} thread(s)", fontsize=10)
+            panel.set_title(f"{axis} grows: {dtype}, {in_threads(threads)}", fontsize=10)
         line[0].set_ylabel("milliseconds per iteration")
     plots.legend_below(chart, axes)
     plots.save(chart, path)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from benchmarks import plots
 from benchmarks.options import DTYPES, Options
-from benchmarks.report import Results, Row, figures, progress, table
+from benchmarks.report import Results, Row, cell, figures, in_threads, progress, table
 from benchmarks.timing import limited, take_turns
 from benchmarks.workloads import Target, Workload, load, select
 
@@ -117,17 +117,21 @@ def run(options: Options) -> bool:
         if one not in running:
             progress(f"{one.name}: not installed")
     results = Results(options, "seeding", key=("workload", "dtype", "threads"))
-    passed = True
-    for threads in options.threads:
-        for dtype in options.dtypes:
-            for workload in select(options.only or ("photo-64",)):
-                row = measure(workload, dtype, threads, running, options)
-                results.add(row)
-                passed &= not row["faults"]
-                told = f"{row['workload']} {dtype} x{threads}: ratio {figures(row['ratio'])}"
-                progress(" ".join([told, *row["faults"]]))
-    results.publish("Greedy k-means++", page(results.rows), lambda path: draw(results.rows, path))
+    rows = (
+        measure(workload, dtype, threads, running, options)
+        for threads in options.threads
+        for dtype in options.dtypes
+        for workload in select(options.only or ("photo-64",))
+    )
+    passed = results.take(rows, summary)
+    results.publish("Greedy k-means++", page, draw)
     return passed
+
+
+def summary(row: Row) -> str:
+    """One line per row, while the run goes on."""
+    where = f"{row['workload']} {row['dtype']} x{row['threads']}"
+    return " ".join([f"{where}: ratio {figures(row['ratio'])}", *row["faults"]])
 
 
 def measure(
@@ -215,7 +219,7 @@ def page(rows: list[Row]) -> str:
                 shape,
                 row["dtype"],
                 str(row["threads"]),
-                *(_cell(row["contenders"].get(name)) for name in names),
+                *(cell(row["contenders"].get(name), _seeded) for name in names),
                 told,
                 f"{TARGET.floor:g}",
                 f"{TARGET.stretch:g}",
@@ -225,11 +229,7 @@ def page(rows: list[Row]) -> str:
     return f"{NOTES}\n\n{table(header, cells)}"
 
 
-def _cell(entry: Row | None) -> str:
-    if entry is None:
-        return "-"
-    if "failure" in entry:
-        return "failed"
+def _seeded(entry: Row) -> str:
     return f"{figures(entry['best'])} ({figures(entry['median'])})<br>{entry['potential']:.4g}"
 
 
@@ -246,7 +246,7 @@ def draw(rows: list[Row], path: Path) -> None:
         plots.logarithmic(panel, "x")
         panel.set_xlabel("seconds (best round)")
         panel.set_ylabel("potential of each round, lowest mean = 1")
-        where = f"{row['workload']}, {row['dtype']}, {row['threads']} thread(s)"
+        where = f"{row['workload']}, {row['dtype']}, {in_threads(row['threads'])}"
         panel.set_title(where, fontsize=10)
         plots.tidy(panel)
     plots.legend_below(chart, axes)

@@ -69,7 +69,9 @@ def loaded_by(script: str) -> set[str]:
         "import sys; sys.modules['pandas'] = None\n"  # it would import pyarrow by itself
         f"{script}; print(' '.join(sorted({{m.split('.')[0] for m in sys.modules}})))"
     )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
+    )
     return set(run.stdout.split())
 
 
@@ -118,6 +120,6 @@ def test_native_stub_matches_the_module(tmp_path: Path) -> None:
         pytest.skip("nanobind is a build tool and not installed here")
     fresh = tmp_path / "_native.pyi"
     generate = f"-m nanobind.stubgen -q -m coterie.kernels._native -o {fresh}"
-    subprocess.run([sys.executable, *generate.split()], check=True)
+    subprocess.run([sys.executable, *generate.split()], check=True, timeout=120)
     stub = PACKAGE / "kernels" / "_native.pyi"
     assert declared_names(stub) == declared_names(fresh), "run `make stubs`"

@@ -142,3 +142,20 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert other.exists(), f"{page.name}: {target} does not exist"
         if anchor:
             assert anchor in anchors(other), f"{page.name}: {target} has no such heading"
+
+
+def test_the_map_of_files_is_true() -> None:
+    """Every file it names is there, and it names every file of the layers that do the work."""
+    page = ROOT / "CONTRIBUTING.md"
+    layout = next(fence.text for fence in fences(page) if "src/coterie/" in fence.text)
+    named = set(re.findall(r"\w+\.(?:py|pyi|cpp|hpp|cmake|md)\b", layout))
+    there = {
+        path.name for folder in ("src", "native", "cmake") for path in (ROOT / folder).rglob("*")
+    }
+    assert not named - there - {"README.md"}, "names files that are not there"
+    package = ROOT / "src/coterie"
+    layers = [package / layer for layer in ("estimators", "algorithms", "engines", "kernels")]
+    modules = {path.name for layer in layers for path in layer.glob("*.py")}
+    assert not modules - named - {"__init__.py"}, "does not name all files"
+    for path in re.findall(r"`(\w+/[\w/]+\.py)`", page.read_text(encoding="utf-8")):
+        assert (package / path).exists() or (ROOT / path).exists(), path

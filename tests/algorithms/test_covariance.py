@@ -9,7 +9,7 @@ import pytest
 from sklearn.mixture import GaussianMixture
 
 from coterie.algorithms.covariance import FAMILIES, NotPositiveDefinite, fixed
-from coterie.algorithms.floor import Floor
+from coterie.algorithms.covariance.floor import Floor
 from coterie.kernels.mixture_steps import Frame, Moments
 from coterie.kernels.triangles import folded, symmetric
 
@@ -64,9 +64,8 @@ def test_frame_and_back_is_exact(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_put_aside_comes_back_and_inverses_are_inverse(name: str) -> None:
+def test_inverses_are_inverse(name: str) -> None:
     family, C = FAMILIES[name], some_covariances(name, 3, 4)
-    assert np.array_equal(family.whole(family.kept(C)), C)
     np.testing.assert_allclose(family.inverse(family.inverse(C)), C, rtol=1e-9, atol=1e-12)
 
 

@@ -162,6 +162,15 @@ def run_with(X: Any, family: Family, start: Mixture, rules: EmRules, **more: Any
     return em(engine, survey(engine, family), family, start, rules, **more)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_remembers_its_start_to_the_bit(name: str) -> None:
+    X, y = make_blobs(300, 2, centers=3, random_state=1)
+    start = fitted(1e3 * X, y, 3, name, max_iter=2).mixture
+    run = run_with(1e3 * X, FAMILIES[name], start, EmRules(max_iter=3, tol=0.0))
+    for part in ("weights", "means", "covariances"):
+        assert np.array_equal(getattr(run.start, part), getattr(start, part))
+
+
 def test_fixed_parts_stay() -> None:
     X, _ = make_blobs(300, 2, centers=3, random_state=1)
     start = Mixture(np.full(3, 1 / 3), X[:3].copy(), np.stack([np.eye(2)] * 3))

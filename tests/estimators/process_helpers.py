@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
+from .helpers import assert_same_state, state
+
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
 
@@ -65,6 +67,18 @@ class Interrupt:
         self.ended.set()
         self.begun.set()
         self.thread.join()
+
+
+def interrupted(model: Any, X: Any, after: float = 0.05) -> dict[str, Any]:
+    """Break off a fit that would take very long; the estimator must be as it was, which is
+    returned."""
+    before = state(model)
+    with Interrupt(after) as callback:
+        model.callback = before["callback"] = callback
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X)
+    assert_same_state(before, vars(model))
+    return before
 
 
 def surroundings() -> dict[str, Any]:

@@ -14,8 +14,7 @@ from sklearn.exceptions import NotFittedError
 from coterie import DBSCANPath, DensityEvent
 from coterie.estimators.dbscan_path import fit_bytes
 
-from .helpers import assert_same_state, state
-from .process_helpers import Interrupt, holds_in_a_fork, needs_fork, needs_proc, peak_growth
+from .process_helpers import holds_in_a_fork, interrupted, needs_fork, needs_proc, peak_growth
 
 ROWS = np.random.default_rng(0).normal(size=(200, 2))
 
@@ -80,13 +79,9 @@ def test_memory_is_what_was_announced(d: int, min_samples: int) -> None:
 def test_an_interrupted_fit_leaves_the_estimator_as_it_was(min_samples: int) -> None:
     vast = np.random.default_rng(0).random((100_000, 24), dtype=np.float32)
     path = DBSCANPath(min_samples).fit(vast[:300])
-    before = state(path)
-    with Interrupt(0.02) as callback:
-        path.callback = callback
-        before["callback"] = callback
-        with pytest.raises(KeyboardInterrupt):
-            path.fit(vast)
-    assert_same_state(before, vars(path))
+    before = path.labels(1.3)
+    interrupted(path, vast, after=0.02)
+    np.testing.assert_array_equal(path.labels(1.3), before)
 
 
 @needs_fork

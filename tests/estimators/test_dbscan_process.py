@@ -9,8 +9,8 @@ from coterie import DBSCAN
 
 from .helpers import assert_same_state, state
 from .process_helpers import (
-    Interrupt,
     holds_in_a_fork,
+    interrupted,
     kept_by,
     needs_fork,
     needs_proc,
@@ -48,13 +48,7 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(metric):
     # Noise without an end: many columns leave an index nothing to prune.
     vast = np.random.default_rng(0).random((100_000, 24), dtype=np.float32)
     model = DBSCAN(eps=1.3, metric=metric, p=3).fit(vast[:300])
-    before = state(model)
-    with Interrupt(0.02) as callback:
-        model.callback = callback
-        before["callback"] = callback
-        with pytest.raises(KeyboardInterrupt):
-            model.fit(vast)
-    assert_same_state(before, vars(model))
+    before = interrupted(model, vast, after=0.02)
     np.testing.assert_array_equal(model.predict(vast[:300]), model.labels_)
     again = model.set_params(callback=None).fit(vast[:300])
     np.testing.assert_array_equal(again.labels_, before["labels_"])

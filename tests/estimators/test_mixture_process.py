@@ -18,7 +18,7 @@ from coterie import GaussianMixture
 
 from .helpers import assert_same_state, state
 from .mixture_helpers import assert_monotone, assert_same_mixture, groups
-from .process_helpers import Interrupt, holds_in_a_fork, needs_fork
+from .process_helpers import Interrupt, holds_in_a_fork, interrupted, needs_fork
 from .test_ecosystem import Listener, needs_callbacks
 
 
@@ -50,13 +50,7 @@ def test_fork_after_fit(large: Any) -> None:
 def test_an_interrupted_fit_leaves_the_estimator_as_it_was(large: Any) -> None:
     model = GaussianMixture(6, random_state=0).fit(large[:500])
     model.set_params(tol=0, max_iter=10**6)
-    before = state(model)
-    with Interrupt() as callback:
-        model.callback = callback
-        before["callback"] = callback
-        with pytest.raises(KeyboardInterrupt):
-            model.fit(large)
-    assert_same_state(before, vars(model))
+    interrupted(model, large)
     assert np.all(np.isfinite(model.score_samples(large[:500])))
 
 

@@ -17,10 +17,10 @@ from coterie.algorithms.density import DensityRun, density
 from coterie.kernels import _native, reference
 from coterie.kernels.block import Block
 from coterie.kernels.neighbourhoods import INDEXES, METRICS, Measure, reach
+from tests.kernels.hostile_points import POINTS, make_points
 from tests.strategies import LEVELS, THREADS, level, thorough
 
 TREES = ("tree", "tree64")
-POINTS = ("normal", "tenths", "halves", "duplicates", "offset", "outlier", "line", "same", "far")
 WEIGHTS = ("none", "none", "whole", "signed", "tenths")
 
 
@@ -30,28 +30,6 @@ class Case:
     measure: Measure
     min_samples: int
     weights: NDArray[np.float64] | None = None
-
-
-def make_points(kind: str, n: int, d: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    normal = rng.normal(size=(n, d))
-    match kind:
-        case "tenths":  # ties at eps, of the kind that rounding decides
-            return rng.integers(0, 6, size=(n, d)) * 0.1
-        case "halves":
-            return rng.integers(0, 6, size=(n, d)) * 0.5
-        case "duplicates":
-            return normal[rng.integers(max(1, n // 4), size=n)]
-        case "offset":
-            return np.round(normal, 1) + 1e9
-        case "outlier":  # float32 about a common centre is too coarse for the others
-            normal[0] *= 1e9
-        case "line":
-            normal[:, 1:] = 0.25
-        case "same":
-            return np.full((n, d), 0.1)
-        case "far":
-            return normal + 1e4 * rng.integers(0, 3, size=(n, 1))
-    return normal
 
 
 def make_weights(kind: str, n: int, rng: np.random.Generator) -> NDArray[np.float64] | None:

@@ -15,28 +15,14 @@ from coterie.kernels import _native, reference
 from coterie.kernels.block import Block
 from coterie.kernels.reachability_steps import METRICS, Reachability
 from coterie.kernels.reference.reachability import distances
+from tests.kernels.hostile_points import make_points
 from tests.strategies import LEVELS, THREADS, level, thorough
 
 KINDS = ("normal", "tenths", "duplicates", "offset", "outlier", "line", "same")
 
 
 def rows(kind: str, n: int, d: int, seed: int) -> NDArray[np.float64]:
-    rng = np.random.default_rng(seed)
-    normal = rng.normal(size=(n, d))
-    match kind:
-        case "tenths":
-            return rng.integers(0, 6, size=(n, d)) * 0.1
-        case "duplicates":
-            return normal[rng.integers(max(1, n // 4), size=n)]
-        case "offset":
-            return np.round(normal, 1) + 1e9
-        case "outlier":
-            normal[0] *= 1e9
-        case "line":
-            normal[:, 1:] = 0.25
-        case "same":
-            return np.full((n, d), 0.1)
-    return normal
+    return make_points(kind, n, d, np.random.default_rng(seed))
 
 
 def build(

@@ -21,6 +21,18 @@ def test_there_and_back(d: int) -> None:
     assert np.array_equal(triangles.diagonals(folded), np.diagonal(A, axis1=1, axis2=2))
 
 
+@pytest.mark.parametrize("d", [1, 2, 3, 8])
+def test_one_matrix_is_as_one_of_many(d: int) -> None:
+    A = np.random.default_rng(d).normal(size=(3, d, d))
+    many = triangles.folded(A)
+    one = triangles.folded(A[1])
+    assert one.shape == (triangles.size(d),)
+    assert np.array_equal(one, many[1])
+    assert triangles.columns(one) == d
+    for whole in (triangles.symmetric, triangles.upper, triangles.diagonals):
+        assert np.array_equal(whole(one), whole(many)[1])
+
+
 def test_shapes_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="triangles"):
         _native.fold(np.zeros((2, 3, 3)), np.zeros((2, 5)))
@@ -32,38 +44,38 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 7, 8, 12, 13, 64, 101])
 def test_roots_and_inverse_roots(d: int, level: str) -> None:
     A = np.random.default_rng(d).normal(size=(d, 2 * d + 3))
-    C = (A @ A.T)[None]
+    C = A @ A.T
     before = _native.simd_level()
     assert _native.use_simd_level(level)
     try:
         R, U = triangles.folded(C), triangles.folded(C)
-        assert triangles.cholesky(R[0])
-        assert triangles.inverse_root(U[0])
-        flat = triangles.folded(C - 2 * np.eye(d) * np.linalg.eigvalsh(C[0])[0])
-        assert not triangles.cholesky(flat[0])
+        assert triangles.cholesky(R)
+        assert triangles.inverse_root(U)
+        flat = triangles.folded(C - 2 * np.eye(d) * np.linalg.eigvalsh(C)[0])
+        assert not triangles.cholesky(flat)
         for wrong in (0.0, -1.0, np.nan, np.inf):
             spoilt = triangles.folded(C)
-            spoilt[0, -1] = wrong  # the last pivot
-            assert not triangles.inverse_root(spoilt[0])
+            spoilt[-1] = wrong  # the last pivot
+            assert not triangles.inverse_root(spoilt)
     finally:
         _native.use_simd_level(before)
-    R, U = triangles.upper(R)[0], triangles.upper(U)[0]
+    R, U = triangles.upper(R), triangles.upper(U)
     size = np.abs(C).max()
-    np.testing.assert_allclose(R.T @ R, C[0], rtol=0, atol=1e-13 * size)
+    np.testing.assert_allclose(R.T @ R, C, rtol=0, atol=1e-13 * size)
     np.testing.assert_allclose(R @ U, np.eye(d), rtol=0, atol=1e-11)
-    np.testing.assert_allclose(U @ U.T @ C[0], np.eye(d), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(U @ U.T @ C, np.eye(d), rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 16])
 def test_covariances_about_another_centre_and_reach(d: int) -> None:
     rng = np.random.default_rng(d)
     z, r, shift = rng.normal(size=(50, d)), rng.uniform(size=50), rng.normal(size=d)
-    second = triangles.folded(((z * r[:, None]).T @ z)[None])[0]
+    second = triangles.folded((z * r[:, None]).T @ z)
     out = np.empty_like(second)
     triangles.covariance_about(second, r.sum(), r @ z, shift, out)
     moved = z - shift
     wanted = (moved * r[:, None]).T @ moved / r.sum()
-    np.testing.assert_allclose(out, triangles.folded(wanted[None])[0], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(out, triangles.folded(wanted), rtol=1e-12, atol=1e-12)
     U = np.triu(rng.normal(size=(3, d, d)))
     v = rng.normal(size=(3, d))
     reach = triangles.largest_reach(triangles.folded(U), v)

@@ -10,9 +10,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics import pairwise_distances
 
-from coterie import DBSCAN, DBSCANPath, GaussianMixture, KMeans
-from coterie.algorithms.mixture import Mixture
-from coterie.data import blobs
+from coterie import DBSCAN, DBSCANPath, GaussianMixture, KMeans, Model
+from coterie.algorithms.mixture import FirstMixture, Mixture
+from coterie.data import Scaling, blobs
 
 X, _ = blobs(60, 3, 4, spread=0.5, seed=1)
 GAPPY = np.where(np.random.default_rng(0).uniform(size=X.shape) < 0.1, np.nan, X)
@@ -79,6 +79,16 @@ def fitted(name: str) -> tuple[Any, Any]:
     return model.fit(rows), rows
 
 
+# Of every estimator, and of every way in which files of them differ.
+KINDS = ("kmeans", "mixture-full", "mixture-tied", "mixture-missing", "mixture-from-kmeans",
+         "dbscan", "dbscan-sparse", "dbscan-weighted-columns", "path")  # fmt: skip
+
+
+def of_kind(kind: str, seed: int = 0) -> Model:
+    model, rows = fitted(kind)
+    return Model(model, Scaling.of(rows, "none"), tuple("abcd"), {"seed": seed})
+
+
 def answers(model: Any, rows: Any) -> dict[str, Any]:
     """What a model says about rows, question by question; for a path, at several eps."""
     if isinstance(model, DBSCANPath):
@@ -92,10 +102,15 @@ def answers(model: Any, rows: Any) -> dict[str, Any]:
     return asked
 
 
+def as_mixture(start: FirstMixture) -> Mixture:
+    """What a file holds of the start of a run."""
+    return Mixture(start.weights, start.means, start.covariances)
+
+
 def assert_same(a: Any, b: Any) -> None:
     """The same types, and the same values to the last bit."""
-    records = isinstance(a, Mixture) and isinstance(b, Mixture)  # one may be put aside
-    assert type(a) is type(b) or records
+    a, b = (as_mixture(x) if isinstance(x, FirstMixture) else x for x in (a, b))
+    assert type(a) is type(b)
     if sparse.issparse(a):
         a, b = a.toarray(), b.toarray()
     if isinstance(a, np.ndarray):

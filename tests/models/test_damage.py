@@ -1,42 +1,20 @@
-"""Files that were damaged, and saves that were killed: always an error, never a mix.
+"""Files that were damaged: always an error, never another model.
 
 ``make flips`` flips ten thousand bits of every kind of model.
 """
 
 from __future__ import annotations
 
-import errno
 import os
-import resource
-import signal
-import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from coterie import KMeans, Model, ModelError, describe, load, save
-from coterie.data import Scaling, blobs
-from coterie.models import atomic, container, files
-from models import examples
+from coterie import ModelError, load, save
+from models.examples import KINDS, of_kind
 
 FLIPS = int(os.environ.get("COTERIE_FLIPS", "300"))  # of every kind
-X, _ = blobs(40, 3, 2)
-
-
-def fitted(seed: int = 0) -> Model:
-    return Model(KMeans(3, random_state=seed).fit(X), Scaling.of(X), ("a", "b"), {"seed": seed})
-
-
-KINDS = ("kmeans", "mixture-full", "mixture-tied", "mixture-missing", "mixture-from-kmeans",
-         "dbscan", "dbscan-sparse", "dbscan-weighted-columns", "path")  # fmt: skip
-
-
-def of_kind(kind: str, seed: int = 0) -> Model:
-    model, rows = examples.fitted(kind)
-    return Model(model, Scaling.of(rows, "none"), tuple("abcd"), {"seed": seed})
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -67,143 +45,3 @@ def test_a_file_cut_off_or_grown_is_an_error(tmp_path: Path, kind: str) -> None:
     path.write_bytes(whole + b"\0")
     with pytest.raises(ModelError, match=r"it should have .* bytes, and has"):
         load(path)
-
-
-def kill(*_: Any, **__: Any) -> Any:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def killed_after(number: int) -> Any:
-    """`pack`, in a process that dies after so many parts of the file."""
-
-    def parts(header: Any, arrays: Any) -> Iterator[bytes]:
-        for i, part in enumerate(container.pack(header, arrays)):
-            yield part
-            if i == number:
-                kill()
-
-    return parts
-
-
-STEPS = {
-    "before the first byte": (atomic.tempfile, "mkstemp", kill),
-    "after the header": (files, "pack", killed_after(1)),
-    "between two arrays": (files, "pack", killed_after(3)),
-    "before it is on the disk": (atomic.os, "fsync", kill),
-    "before the permissions": (atomic.Path, "chmod", kill),
-    "before the new name": (atomic.os, "replace", kill),
-    "after the new name": (atomic, "_sync_folder", kill),
-}
-
-
-@pytest.mark.parametrize("step", STEPS)
-def test_a_save_killed_at_any_step_leaves_the_old_or_the_new_file(
-    tmp_path: Path, step: str
-) -> None:
-    path = tmp_path / "m"
-    save(fitted(0), path)
-    newer = fitted(1)
-    child = os.fork()
-    if child == 0:
-        setattr(*STEPS[step])
-        save(newer, path)
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
-    assert load(path).provenance["seed"] == (1 if step == "after the new name" else 0)
-    save(fitted(2), path)  # and the next save works
-    assert load(path).provenance["seed"] == 2
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_save_killed_after_any_part_leaves_the_old_file(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / "m"
-    save(of_kind(kind, 0), path)
-    newer = of_kind(kind, 1)
-    parts = 2 + len(describe(path)["arrays"])
-    for number in range(parts):
-        child = os.fork()
-        if child == 0:
-            files.pack = killed_after(number)
-            save(newer, path)
-            os._exit(0)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
-        assert load(path).provenance["seed"] == 0
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_disk_that_is_full_at_any_byte_leaves_the_old_file_and_no_rest(
-    tmp_path: Path, kind: str
-) -> None:
-    path = tmp_path / "m"
-    save(of_kind(kind, 0), path)
-    size = path.stat().st_size
-    newer = of_kind(kind, 1)
-    for room in {0, 1, 47, 48, size // 2, size - 1, *range(4096, size, 4096)}:
-        child = os.fork()
-        if child == 0:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
-            try:
-                save(newer, path)
-            except OSError as error:
-                os._exit(error.errno)
-            os._exit(0)
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        assert code == errno.EFBIG, room
-        assert load(path).provenance["seed"] == 0
-        assert [p.name for p in tmp_path.iterdir()] == ["m"]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_saves_killed_at_random_moments(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / "m"
-    old, new = of_kind(kind, 0), of_kind(kind, 1)
-    save(old, path)
-    for wait in np.random.default_rng(0).uniform(0.0, 0.03, 8):
-        child = os.fork()
-        if child == 0:
-            while True:
-                save(new, path)
-                save(old, path)
-        time.sleep(wait)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        assert load(path).provenance["seed"] in (0, 1)
-
-
-@pytest.mark.parametrize("failing", ["write", "fsync", "replace"])
-def test_a_full_disk_or_an_interrupt_leaves_the_old_file_and_no_rest(
-    tmp_path: Path, failing: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "m"
-    save(fitted(0), path)
-
-    def full(*_: Any, **__: Any) -> Any:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    def interrupted(*_: Any, **__: Any) -> Any:
-        raise KeyboardInterrupt
-
-    for fail, error in ((full, OSError), (interrupted, KeyboardInterrupt)):
-        with monkeypatch.context() as patch:
-            if failing == "write":
-                patch.setattr("coterie.models.files.pack", lambda h, a, f=fail: map(f, [b"1"]))
-            else:
-                patch.setattr(atomic.os, failing, fail)
-            with pytest.raises(error):
-                save(fitted(1), path)
-        assert [p.name for p in tmp_path.iterdir()] == ["m"]
-        assert load(path).provenance["seed"] == 0
-
-
-def test_permissions_and_links_are_kept(tmp_path: Path) -> None:
-    path, link = tmp_path / "m", tmp_path / "link"
-    save(fitted(0), path)
-    mask = os.umask(0)
-    os.umask(mask)
-    assert path.stat().st_mode & 0o777 == 0o666 & ~mask
-    path.chmod(0o640)
-    link.symlink_to(path)
-    save(fitted(1), link)
-    assert link.is_symlink()
-    assert path.stat().st_mode & 0o777 == 0o640
-    assert load(path).provenance["seed"] == 1

@@ -242,7 +242,7 @@ def test_no_pyplot_no_display() -> None:
         "ClustersDisplay.from_labels(np.eye(4), [0, 0, 1, 1])._repr_png_();"
         "assert 'matplotlib.pyplot' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", script], check=True)
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,5 @@
-"""Mixtures as vectors: logarithms of weights, means, and Cholesky factors with the logarithms of
-their diagonals. Every vector is a mixture, so extrapolation cannot leave the legal ones."""
+"""Mixtures as vectors: logarithms of weights, means, and what the family of covariances gives.
+Every vector is a mixture, so extrapolation cannot leave the legal ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from coterie.algorithms.covariance import Family
 from coterie.algorithms.mixture import Mixture
-from coterie.kernels import triangles
 from coterie.kernels.exact import Floats
 
 
@@ -32,7 +31,7 @@ class MixtureChart:
             coordinates.append(mixture.means.ravel())
         if self._shapes_are_free:
             try:
-                coordinates.append(self._shape_vector(mixture.covariances))
+                coordinates.append(self.family.coordinates(mixture.covariances))
             except np.linalg.LinAlgError:
                 return None
         vector = np.concatenate(coordinates) if coordinates else np.zeros(0)
@@ -50,7 +49,8 @@ class MixtureChart:
         if "means" not in self.fixed:
             means, vector = vector[: k * d].reshape(k, d), vector[k * d :]
         if self._shapes_are_free:
-            found = self._shapes(vector, covariances.shape)
+            with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+                found = self.family.at_coordinates(vector, covariances, self.floor)
             if found is None:
                 return None
             covariances = found
@@ -59,36 +59,3 @@ class MixtureChart:
     @property
     def _shapes_are_free(self) -> bool:
         return self.family.estimated and "covariances" not in self.fixed
-
-    @property
-    def _whole_matrices(self) -> bool:
-        return self.family.kind in ("full", "tied")
-
-    def _shape_vector(self, covariances: Floats) -> Floats:
-        if not self._whole_matrices:
-            return np.asarray(np.log(covariances).ravel() / 2)
-        tied = self.family.kind == "tied"
-        L = np.linalg.cholesky(covariances[None] if tied else triangles.symmetric(covariances))
-        rows, columns = np.tril_indices(L.shape[-1], -1)
-        logs = np.log(np.diagonal(L, axis1=1, axis2=2))
-        return np.concatenate([logs.ravel(), L[:, rows, columns].ravel()])
-
-    def _shapes(self, vector: Floats, shape: tuple[int, ...]) -> Floats | None:
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            if self._whole_matrices:
-                d = len(self.floor)
-                L = np.zeros((len(vector) // (d * (d + 1) // 2), d, d))
-                rows, columns = np.tril_indices(d, -1)
-                logs, rest = np.split(vector, [len(L) * d])
-                L[:, np.arange(d), np.arange(d)] = np.exp(logs).reshape(len(L), d)
-                L[:, rows, columns] = rest.reshape(len(L), -1)
-                least = np.diagonal(L, axis1=1, axis2=2) ** 2
-                found = L @ L.transpose(0, 2, 1)
-                found = found[0] if self.family.kind == "tied" else triangles.folded(found)
-            else:
-                found = np.exp(2 * vector).reshape(shape)
-                least = found.reshape(shape[0], -1)
-        floor = self.floor if self.family.kind != "spherical" else self.floor.mean()
-        # Pivots of a matrix that is nowhere below the floor are not below it either.
-        legal = np.all(np.isfinite(found)) and np.all(least >= floor) and np.all(least > 0)
-        return found if legal else None

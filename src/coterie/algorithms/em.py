@@ -11,22 +11,20 @@ from typing import Protocol
 import numpy as np
 
 from coterie.algorithms.collapse import notes_of_collapse
-from coterie.algorithms.covariance import Family, NotPositiveDefinite, Tied
-from coterie.algorithms.floor import NO_ROOTS, Floor
+from coterie.algorithms.covariance import Family, NotPositiveDefinite
+from coterie.algorithms.covariance.floor import NO_ROOTS, Floor
+from coterie.algorithms.m_step import Estimate, MStep
 from coterie.algorithms.mixture import (
+    FirstMixture,
     Mixture,
     MixtureIteration,
     MixtureRun,
     MixtureSurvey,
-    PutAside,
 )
 from coterie.engines.protocol import Engine
-from coterie.kernels import mixture_steps, triangles
+from coterie.kernels import mixture_steps
 from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Densities, Moments
-
-FAR = 100.0  # standard deviations; a mean that moved farther wants its moments taken again
-UNEXPLAINED = 1e6  # scatter may exceed the shared covariance this many times before digits run out
 
 
 class Proposal(Protocol):
@@ -120,11 +118,14 @@ class Em:
     ) -> None:
         self.engine, self.survey, self.family, self.rules = engine, survey, family, rules
         self.sweep = sweep
-        self.start = PutAside(start, family)
         self.floor: Floor = survey.floor(rules.reg_covar)
+        self.m_step = MStep(survey, family, self.floor, rules.fixed)
         self.mixture = start.to_frame(family, survey.frame)
+        self.start = FirstMixture(
+            start.weights, start.means, self.mixture.covariances, family, survey.frame
+        )
         self.factors = self._factors(self.mixture)
-        self.fallback: tuple[Mixture, Floats] | None = None  # while a proposal is on trial
+        self.fallback: Estimate | None = None  # while a proposal is on trial
         self.log_likelihood = float("nan")  # of the last round, by the frame's units
         self.history: list[MixtureIteration] = []
         self.frames: list[Mixture] = []
@@ -135,7 +136,7 @@ class Em:
     def _factors(self, mixture: Mixture) -> Floats:
         """No spread below the floor, if only by rounding: steps from there could but go up."""
         C, family = mixture.covariances, self.family
-        held = family.estimated and "covariances" not in self.rules.fixed and not self.floor.added
+        held = self.m_step.estimates_covariances and not self.floor.added
         held = held and self.rules.max_iter != 0 and bool(np.isfinite(C).all())
         return family.factors(C, family.roots(C, self.floor) if held else NO_ROOTS)
 
@@ -169,86 +170,35 @@ class Em:
         self.mixture, self.factors = plain
         return True
 
-    def maximised(self, moments: Moments) -> tuple[Mixture, Floats]:
-        """The likeliest mixture for these degrees of belonging, and its factors."""
-        try:
-            found = self._estimated(moments)
-            if not self._far(moments, *found):
-                return found
-        except NotPositiveDefinite:
-            if "covariances" in self.rules.fixed or not self.family.estimated:
-                raise
-            found = (replace(self.mixture, means=self._means(moments)), self.factors)
-        # Moments about a far centre have lost digits: take them again, about the new means.
-        careful = self.family.unfolded(self.densities())
-        return self._estimated(
-            self.expectation(replace(careful, centres=np.ascontiguousarray(found[0].means))),
-            centres=found[0].means,
-        )
-
-    def _means(self, moments: Moments, centres: Floats | None = None) -> Floats:
-        """A component that lost all its mass keeps its mean."""
-        base = self.mixture.means if centres is None else centres
-        if "means" in self.rules.fixed:
-            return self.mixture.means
-        mass = moments.mass[:, None]
-        return np.where(mass > 0, base + moments.first / np.where(mass > 0, mass, 1.0), base)
-
-    def _estimated(self, moments: Moments, centres: Floats | None = None) -> tuple[Mixture, Floats]:
-        old, family, fixed = self.mixture, self.family, self.rules.fixed
-        base = old.means if centres is None else centres
-        weights = old.weights
+    def maximised(self, moments: Moments) -> Estimate:
+        """The likeliest mixture for these degrees of belonging."""
         for c in np.flatnonzero(~(moments.mass > 0)):
             self.notes[
                 f"component {c} has lost all its points and keeps its place with weight 0: use "
                 "fewer components or another start"
             ] = None
-        if "weights" not in fixed:
-            weights = moments.mass / moments.mass.sum()
-        means = self._means(moments, centres)
-        covariances, factors = old.covariances, self.factors
-        if family.estimated and "covariances" not in fixed:
-            if isinstance(family, Tied) and moments.second is None:
-                assert self.survey.scatter is not None
-                about_origin = replace(moments, first=moments.first + moments.mass[:, None] * base)
-                covariances, roots = family.pooled(
-                    self.survey.scatter, about_origin, means, self.floor
-                )
-            else:
-                covariances, roots = family.estimate_with_roots(moments, means - base, self.floor)
-                covariances = self._kept_where_empty(covariances, moments)
-            factors = family.factors(covariances, roots)
-        return Mixture(weights, means, covariances), factors
+        step, old = self.m_step, Estimate(self.mixture, self.factors)
+        try:
+            found = step.maximised(old, moments)
+            if not step.is_far(old.mixture, moments, found):
+                return found
+            centres = found.mixture.means
+        except NotPositiveDefinite:
+            if not step.estimates_covariances:
+                raise
+            centres = step.means(old.mixture, moments)
+        # Moments about a far centre have lost digits: take them again, about the new means.
+        careful = self.family.unfolded(self.densities())
+        again = self.expectation(replace(careful, centres=np.ascontiguousarray(centres)))
+        return step.maximised(old, again, centres)
 
-    def _kept_where_empty(self, covariances: Floats, moments: Moments) -> Floats:
-        empty = ~(moments.mass > 0)
-        if not empty.any() or isinstance(self.family, Tied):
-            return covariances
-        where = empty.reshape(-1, *[1] * (covariances.ndim - 1))
-        return np.where(where, self.mixture.covariances, covariances)
-
-    def _far(self, moments: Moments, after: Mixture, factors: Floats) -> bool:
-        """Did a mean move so far that moments about the old one have lost digits?"""
-        if not self.family.estimated or "covariances" in self.rules.fixed:
-            return False
-        if moments.second is None:
-            assert self.survey.scatter is not None
-            total = np.einsum("ij,ik,kj->j", factors, self.survey.scatter, factors)
-            return bool(total.max() > UNEXPLAINED * self.survey.mass)
-        moved = np.abs(after.means - self.mixture.means)
-        if isinstance(self.family, Tied):
-            reach = moved @ np.abs(factors)
-        elif self.family.kind == "full":
-            return triangles.largest_reach(factors, moved) > FAR
-        else:
-            reach = moved * (factors if factors.ndim == 2 else factors[:, None])
-        return bool(reach.max() > FAR)
-
-    def record(self, moments: Moments, after: tuple[Mixture, Floats]) -> None:
+    def record(self, moments: Moments, after: Estimate) -> None:
         now, error = time.perf_counter(), self.error(moments)
         decrease = moments.log_likelihood - self.log_likelihood
         self.log_likelihood = moments.log_likelihood
-        moved = np.ldexp(np.abs(after[0].means - self.mixture.means), self.survey.frame.exponent)
+        moved = np.ldexp(
+            np.abs(after.mixture.means - self.mixture.means), self.survey.frame.exponent
+        )
         self.history.append(
             MixtureIteration(error, decrease, float(moved.max()), now - self._clock, self.sweeps)
         )
@@ -266,13 +216,11 @@ class Em:
             return "max_seconds reached"
         return None
 
-    def advance(
-        self, moments: Moments, after: tuple[Mixture, Floats], proposal: Proposal | None
-    ) -> None:
+    def advance(self, moments: Moments, after: Estimate, proposal: Proposal | None) -> None:
         before, (self.mixture, self.factors) = self.mixture, after
         if proposal is None:
             return
-        farther = proposal.propose(before, after[0], moments.log_likelihood)
+        farther = proposal.propose(before, after.mixture, moments.log_likelihood)
         if farther is None:
             return
         try:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.algorithms.covariance import Family, Tied
-from coterie.algorithms.floor import RELATIVE_FLOOR, Floor
+from coterie.algorithms.covariance import Family
+from coterie.algorithms.covariance.floor import RELATIVE_FLOOR, Floor
 from coterie.engines.protocol import Engine
-from coterie.kernels import mixture_steps, steps, triangles
+from coterie.kernels import mixture_steps, steps
 from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Frame, Moments, Sums
 from coterie.kernels.steps import Extent
@@ -35,18 +35,23 @@ class Mixture:
         return Mixture(self.weights, means, family.from_frame(self.covariances, frame))
 
 
-class PutAside(Mixture):
-    """A mixture whose covariances are kept in little memory, and made whole when asked for."""
+@dataclass(frozen=True)
+class FirstMixture:
+    """The mixture from which a run started, in the user's units.
 
-    def __init__(self, mixture: Mixture, family: Family) -> None:
-        kept = family.kept(mixture.covariances)
-        parts = {"weights": mixture.weights, "means": mixture.means}
-        self.__dict__.update(parts, _family=family, _kept=kept)
+    Its covariances stay as the driver has them, full matrices as triangles in half the memory, and
+    are translated whenever they are asked for.
+    """
+
+    weights: Floats  # (k,)
+    means: Floats  # (k, d)
+    in_frame: Floats  # covariances, by the frame's units
+    family: Family
+    frame: Frame
 
     @property
     def covariances(self) -> Floats:
-        family: Family = self.__dict__["_family"]
-        return family.whole(self.__dict__["_kept"])
+        return self.family.from_frame(self.in_frame, self.frame)
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,7 @@ class MixtureRun:
     history: tuple[MixtureIteration, ...]
     notes: tuple[str, ...]  # what happened to components that a person should know
     seconds: float
-    start: Mixture
+    start: FirstMixture | Mixture  # the latter if the run comes from a file
     trace: tuple[Mixture, ...] | None = None  # the mixture that entered each round
 
     @property
@@ -98,7 +103,7 @@ class MixtureSurvey:
     frame: Frame
     mass: float  # the sum of weights
     variances: Floats  # (d,) in the frame's units; 1 for a constant column
-    scatter: Floats | None  # (d, d) sum of w z z', for covariances that are shared
+    scatter: Floats | None  # (1, d (d + 1) / 2) sum of w z z', for covariances that are shared
 
     def floor(self, reg_covar: float | None) -> Floor:
         """The least spread: `reg_covar` added, or by default relative to the data's own scale."""
@@ -136,10 +141,9 @@ def survey(engine: Engine, family: Family, extent: Extent | None = None) -> Mixt
     frame = Frame(middle + np.ldexp(mean, rough.exponent), exponent)
     variances = np.where(flat, 1.0, np.ldexp(variances, 2 * (rough.exponent - exponent)))
     scatter = None
-    if isinstance(family, Tied):
+    if family.shared:
         whole = engine.reduce(mixture_steps.label_moments, frame, "full", None, zeros).moments
-        assert whole.second is not None
-        scatter = triangles.symmetric(whole.second)[0]
+        scatter = whole.second
     return MixtureSurvey(extent, frame, mass, variances, scatter)
 
 
@@ -180,22 +184,17 @@ def _from_moments(
 ) -> Mixture:
     """Two passes: means, then moments about them. An empty cluster gets the data's own spread."""
     d = len(survey.frame.origin)
-    kind = "full" if family.kind == "tied" else family.kind
     first: Moments = engine.reduce(step, survey.frame, "diag", belonging, np.zeros((k, d))).moments
     empty = ~(first.mass > 0)
     means = np.where(empty[:, None], 0.0, first.first / np.where(empty, 1.0, first.mass)[:, None])
-    moments: Moments = engine.reduce(step, survey.frame, kind, belonging, means).moments
+    moments: Moments = engine.reduce(
+        step, survey.frame, family.moments_kind, belonging, means
+    ).moments
     shift = np.where(empty[:, None], 0.0, moments.first / np.where(empty, 1, moments.mass)[:, None])
     covariances = family.estimate(moments, shift, floor)
-    if empty.any() and family.kind != "tied":
-        whole = Moments(0.0, np.ones(1), np.zeros((1, d)), _spread(family, survey.variances))
+    if empty.any() and not family.shared:
+        second = family.second_moments(survey.variances)
+        whole = Moments(0.0, np.ones(1), np.zeros((1, d)), second)
         covariances[empty] = family.estimate(whole, np.zeros((1, d)), floor)[0]
     mixture = Mixture(first.mass / first.mass.sum(), means + shift, covariances)
     return mixture.from_frame(family, survey.frame)
-
-
-def _spread(family: Family, variances: Floats) -> Floats:
-    """Second moments of one component as wide as the data."""
-    if family.kind == "full":
-        return triangles.folded(np.diag(variances)[None])
-    return variances[None] if family.kind == "diag" else variances.sum(keepdims=True)

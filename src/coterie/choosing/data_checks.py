@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from coterie.algorithms.covariance import family_of
 from coterie.choosing.findings import Case, Finding
 from coterie.choosing.rows import sample_rows
 from coterie.choosing.words import number, share
@@ -29,14 +30,17 @@ def findings(case: Case) -> Iterator[Finding]:
     yield from copies(case)
 
 
+def _finds_scales(model: Any) -> bool:
+    """Whether a method does not care for the units of columns."""
+    if isinstance(model, GaussianMixture):
+        family = family_of(model.covariance_type, model.covariances_)
+        return family.estimated and not family.isotropic
+    return getattr(model, "metric", "euclidean") in ("haversine", "cosine", "precomputed")
+
+
 def unlike_scales(case: Case) -> Iterator[Finding]:
     model = case.model
-    own_scale = isinstance(model, GaussianMixture) and model.covariance_type in (
-        "full",
-        "tied",
-        "diag",
-    )
-    if own_scale or getattr(model, "metric", "euclidean") in ("haversine", "cosine", "precomputed"):
+    if _finds_scales(model):
         return
     spread = spreads(case.X, effective_threads(getattr(model, "n_jobs", None), case.X.size))
     wide, narrow = int(np.argmax(spread)), int(np.argmin(np.where(spread > 0, spread, np.inf)))

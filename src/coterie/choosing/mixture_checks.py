@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from coterie.algorithms.covariance import FAMILIES
+from coterie.algorithms.covariance import Family, family_of
 from coterie.choosing.data_checks import spreads
 from coterie.choosing.findings import ONE_HOLDS_NEARLY_ALL, Case, Finding
 from coterie.choosing.rows import Floats
@@ -44,14 +44,16 @@ def _covariances(case: Case) -> Floats:
     """(k, d, d) in units of the spread of each column; constant columns left out."""
     model = case.model
     k, d = model.means_.shape
-    shape = {1: "spherical", 2: "tied", 3: "full"}[model.covariances_.ndim]
-    family = FAMILIES.get(model.covariance_type) or FAMILIES[shape]
-    matrices = family.matrices(np.asarray(model.covariances_, dtype=np.float64), k, d)
+    matrices = _family(case).matrices(np.asarray(model.covariances_, dtype=np.float64), k, d)
     spread = spreads(case.X)
     exponent = _unit(case)
     kept = spread > 0
     unit = np.ldexp(spread[kept], exponent)
     return matrices[:, kept][:, :, kept] / np.outer(unit, unit)
+
+
+def _family(case: Case) -> Family:
+    return family_of(case.model.covariance_type, np.asarray(case.model.covariances_))
 
 
 def _unit(case: Case) -> int:
@@ -62,8 +64,7 @@ def _unit(case: Case) -> int:
 
 def collapsed(case: Case) -> Iterator[Finding]:
     """Components that are flat in a direction in which the data are not."""
-    model = case.model
-    if model.covariance_type == "fixed" or case.n < 2:
+    if not _family(case).estimated or case.n < 2:
         return
     scaled = _covariances(case)
     if not scaled.shape[1]:
@@ -71,7 +72,7 @@ def collapsed(case: Case) -> Iterator[Finding]:
     thinnest = np.sqrt(np.maximum(np.linalg.eigvalsh(scaled).min(axis=1), 0.0))
     flat = np.flatnonzero(thinnest < THIN)
     if len(flat) == len(thinnest):
-        if len(flat) > 1 or model.covariance_type in ("full", "tied"):
+        if len(flat) > 1 or _family(case).whole:
             yield Finding(
                 "dependent-columns",
                 "columns depend on each other: all components are flat in some direction",

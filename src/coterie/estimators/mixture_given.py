@@ -75,7 +75,7 @@ def family_and_given(estimator: Any, d: int) -> tuple[Family, Given]:
     if precisions is None:
         return family, Given(weights, means, None)
     precisions = _checked(precisions, family.shape(k, d), "precisions_init")
-    _inverse(family, precisions, "precisions_init")
+    _check_matrices(family, precisions, "precisions_init")
     return family, Given(weights, means, functools.partial(family.inverse, precisions))
 
 
@@ -101,23 +101,22 @@ def fixed_covariances(value: Any, k: int, d: int) -> tuple[Family, Floats]:
         )
     family = fixed_family(found)
     covariances = np.broadcast_to(np.asarray(value, dtype=np.float64), family.shape(k, d)).copy()
-    _inverse(family, covariances, "fixed_covariance")
+    _check_matrices(family, covariances, "fixed_covariance")
     return family, covariances
 
 
-def _inverse(family: Family, matrices: Floats, name: str) -> Floats:
-    """Inverse of each, which must be symmetric and positive definite."""
+def _check_matrices(family: Family, matrices: Floats, name: str) -> None:
+    """Each must be symmetric and positive definite."""
     if not np.all(np.isfinite(matrices)):
         raise ValueError(f"{name} contains NaN or infinity values: expected finite numbers.")
-    whole = family.kind in ("full", "tied")
     each = matrices if matrices.ndim == 3 else [matrices]
-    if whole and not all(np.allclose(one, one.T) for one in each):
+    if family.whole and not all(np.allclose(one, one.T) for one in each):
         raise ValueError(f"{name} should be symmetric, positive-definite: it is not symmetric.")
     try:
-        return family.inverse(np.ascontiguousarray(matrices))
+        family.inverse(np.ascontiguousarray(matrices))
     except NotPositiveDefinite as error:
         which = "" if error.component is None else f" that of component {error.component} is not"
-        what = "symmetric, positive-definite" if whole else "positive"
+        what = "symmetric, positive-definite" if family.whole else "positive"
         raise ValueError(
             f"{name} should be {what}:{which or ' it is not'}. Every direction needs some spread."
         ) from error

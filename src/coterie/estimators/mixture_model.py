@@ -12,8 +12,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from coterie.algorithms.covariance import FAMILIES, Family
-from coterie.algorithms.covariance import fixed as fixed_family
+from coterie.algorithms.covariance import Family, family_of
 from coterie.algorithms.mixture import Mixture
 from coterie.algorithms.results import Floats
 from coterie.engines.memory import MemoryEngine
@@ -221,9 +220,7 @@ class MixtureModel(
 
     @property
     def _family(self) -> Family:
-        if self.covariance_type != "fixed":
-            return FAMILIES[self.covariance_type]
-        return fixed_family({1: "spherical", 2: "tied", 3: "full"}[self.covariances_.ndim])
+        return family_of(self.covariance_type, self.covariances_)
 
     def _n_parameters(self) -> int:
         """Free parameters of the mixture."""

@@ -8,7 +8,7 @@ component expects of the other columns follows from the sums, so that no row is 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -83,9 +83,7 @@ def sweep(block: Block, frame: Frame, densities: Densities) -> Sums:
     Shared covariances give full second moments, since a total scatter exists only for whole rows.
     """
     if densities.kind == "tied":
-        k, d = densities.means.shape
-        factors = triangles.folded(np.broadcast_to(densities.factors, (k, d, d)))
-        densities = replace(densities, kind="full", factors=factors)
+        densities = densities.untied()
     model = Marginals(frame, densities)
     k, d = densities.means.shape
     total = np.zeros(1 + k + k * d + _second_size(densities.kind, k, d))
@@ -253,7 +251,7 @@ def _turned(matrices: NDArray[Any]) -> Floats:
 
 
 def _second_size(kind: str, k: int, d: int) -> int:
-    return {"full": k * d * (d + 1) // 2, "diag": k * d, "spherical": k}[kind]
+    return {"full": k * triangles.size(d), "diag": k * d, "spherical": k}[kind]
 
 
 def _flat(moments: Moments, kind: str) -> Floats:

@@ -9,7 +9,7 @@ whatever order they are added and by however many threads they were swept.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -55,11 +55,17 @@ class Densities:
     def n_components(self) -> int:
         return len(self.means)
 
+    def untied(self) -> Densities:
+        """Shared covariances as full ones, a copy for each component."""
+        k, d = self.means.shape
+        factors = triangles.folded(np.broadcast_to(self.factors, (k, d, d)))
+        return replace(self, kind="full", factors=factors)
+
     def factor(self, c: int) -> Floats:
         """Of one component, as a matrix; (d,) or a number where there are only variances."""
         own: Floats = self.factors
         if self.kind == "full":
-            own = triangles.upper(self.factors[c : c + 1])[0]
+            own = triangles.upper(self.factors[c])
         elif self.kind != "tied":
             own = self.factors[c]
         return own

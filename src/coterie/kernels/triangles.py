@@ -1,6 +1,7 @@
 """Square matrices and their upper triangles, row by row: half the memory.
 
-Symmetric matrices and upper triangular ones are whole in them: (k, d, d) <-> (k, d (d + 1) / 2).
+Symmetric matrices and upper triangular ones are whole in them. One matrix or many, as in NumPy:
+(d, d) <-> (d (d + 1) / 2,) and (k, d, d) <-> (k, d (d + 1) / 2).
 """
 
 from __future__ import annotations
@@ -21,22 +22,42 @@ def empty(shape: tuple[int, ...]) -> Floats:
     return found
 
 
+def size(d: int) -> int:
+    """Entries of a triangle."""
+    return d * (d + 1) // 2
+
+
+def columns(triangles: Floats) -> int:
+    """d of matrices whose triangles these are."""
+    return (math.isqrt(8 * triangles.shape[-1] + 1) - 1) // 2
+
+
 def folded(matrices: Floats) -> Floats:
-    """Upper triangles of (k, d, d) matrices."""
-    k, d = matrices.shape[:2]
-    out = empty((k, d * (d + 1) // 2))
-    _native.fold(np.ascontiguousarray(matrices, dtype=np.float64), out)
+    """Upper triangles of square matrices."""
+    *how_many, d, _ = matrices.shape
+    k, out = math.prod(how_many), empty((*how_many, size(d)))
+    square = np.ascontiguousarray(matrices, dtype=np.float64).reshape(k, d, d)
+    _native.fold(square, out.reshape(k, size(d)))
     return out
 
 
 def symmetric(triangles: Floats) -> Floats:
-    """(k, d, d) symmetric matrices."""
+    """Symmetric matrices."""
     return _unfolded(triangles, symmetric=True)
 
 
 def upper(triangles: Floats) -> Floats:
-    """(k, d, d) upper triangular matrices."""
+    """Upper triangular matrices."""
     return _unfolded(triangles, symmetric=False)
+
+
+def _unfolded(triangles: Floats, *, symmetric: bool) -> Floats:
+    *how_many, entries = triangles.shape
+    k, d = math.prod(how_many), columns(triangles)
+    out = empty((*how_many, d, d))
+    folded = np.ascontiguousarray(triangles).reshape(k, entries)
+    _native.unfold(folded, out.reshape(k, d, d), symmetric)
+    return out
 
 
 def diagonal(d: int) -> NDArray[np.intp]:
@@ -45,8 +66,8 @@ def diagonal(d: int) -> NDArray[np.intp]:
 
 
 def diagonals(triangles: Floats) -> Floats:
-    """(k, d)"""
-    return np.asarray(triangles[:, diagonal(columns(triangles))])
+    """Diagonals of matrices, each (d,)."""
+    return np.asarray(triangles[..., diagonal(columns(triangles))])
 
 
 def covariance_about(
@@ -63,21 +84,9 @@ def largest_reach(triangles: Floats, vectors: Floats) -> float:
 
 def cholesky(triangle: Floats) -> bool:
     """A triangle becomes the upper R with R'R = C; False if C is not positive definite."""
-    return _native.cholesky(triangle, columns(triangle[np.newaxis]))
+    return _native.cholesky(triangle, columns(triangle))
 
 
 def inverse_root(triangle: Floats) -> bool:
     """A triangle becomes the upper U with U U' = C^-1; False if C is not positive definite."""
-    return _native.inverse_root(triangle, columns(triangle[np.newaxis]))
-
-
-def columns(triangles: Floats) -> int:
-    """d of matrices whose triangles these are."""
-    return (math.isqrt(8 * triangles.shape[1] + 1) - 1) // 2
-
-
-def _unfolded(triangles: Floats, *, symmetric: bool) -> Floats:
-    d = columns(triangles)
-    out = empty((len(triangles), d, d))
-    _native.unfold(np.ascontiguousarray(triangles), out, symmetric)
-    return out
+    return _native.inverse_root(triangle, columns(triangle))

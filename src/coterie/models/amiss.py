@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from coterie.algorithms.covariance import family_of
 from coterie.algorithms.reachability import Path
 from coterie.estimators import DBSCAN, DBSCANPath, GaussianMixture
 from coterie.kernels.reachability_steps import METRICS
@@ -14,7 +15,8 @@ def in_mixture(model: GaussianMixture) -> str | None:
     of_type = f"of covariance_type={model.covariance_type!r}"
     if model.covariance_type == "fixed" and model.covariances_.ndim not in (1, 2, 3):
         return f"covariances_ of shape {model.covariances_.shape} are not {of_type}"
-    shape = model._family.shape(k, d)
+    family = family_of(model.covariance_type, model.covariances_)
+    shape = family.shape(k, d)
     own = {name: getattr(model, name) for name in ("covariances_", "precisions_cholesky_")}
     for i, run in enumerate(model.runs_):
         own[f"runs_/{i}/covariances"] = run.covariances
@@ -27,8 +29,7 @@ def in_mixture(model: GaussianMixture) -> str | None:
         return f"precisions_ of shape {model.precisions_.shape} are not {of_type}"
     for name in ("covariances_", "precisions_cholesky_"):
         values = own[name]
-        square = values.ndim > 1 and values.shape[-2:] == (d, d) and model.covariance_type != "diag"
-        spread = np.diagonal(values, axis1=-2, axis2=-1) if square else values
+        spread = np.diagonal(values, axis1=-2, axis2=-1) if family.whole else values
         if not (spread > 0).all():
             return f"{name} has a spread of zero or less"
     return None

@@ -16,6 +16,7 @@ from coterie.kernels import triangles
 from coterie.kernels.exact import Floats
 
 RELATIVE_FLOOR = 1e-12  # of a column's variance: a millionth of its standard deviation
+AT = 2.0  # floors: so small a spread is the floor's, not the data's
 NEAR = 1e3  # floors: a matrix with so small a spread is known by its eigenvectors, not its entries
 
 Roots = Mapping[int, Floats]  # component -> triangle of U, U U' = C^-1, where C tells too little
@@ -36,38 +37,46 @@ class Floor:
     added: bool
 
 
+def clear_of(C: Floats, floor: Floor, times: float) -> bool:
+    """Is a symmetric matrix, a triangle, wider than so many floors in every direction?"""
+    test = _in_floors(C, floor)
+    test[triangles.diagonal(len(floor.values))] -= times
+    return triangles.cholesky(test)
+
+
 def floored(C: Floats, floor: Floor) -> tuple[Floats, Floats | None]:
     """A symmetric matrix with the floor added, or raised to the floor where it is below; near the
     floor also upper U with U U' = C^-1. All are upper triangles, row by row."""
-    d = len(floor.values)
-    diagonal = triangles.diagonal(d)
     if floor.added:
         C = C.copy()
-        C[diagonal] += floor.values
+        C[triangles.diagonal(len(floor.values))] += floor.values
+        return C, None
+    if clear_of(C, floor, NEAR):
         return C, None
     root = np.sqrt(floor.values)
-    relative = C / triangles.folded(np.outer(root, root)[np.newaxis])[0]
-    test = relative.copy()
-    test[diagonal] -= NEAR
-    if triangles.cholesky(test):
-        return C, None  # nowhere near
-    values, vectors = np.linalg.eigh(triangles.symmetric(relative[np.newaxis])[0])
+    values, vectors = np.linalg.eigh(triangles.symmetric(_in_floors(C, floor)))
     if values[0] < 1.0:
         values = np.maximum(values, 1.0)
         raised = (vectors * values) @ vectors.T
         raised = (raised + raised.T) / 2 * root[:, None] * root
-        C = triangles.folded(raised[np.newaxis])[0]
+        C = triangles.folded(raised)
     # B B' = C^-1 with B = vectors / sqrt(values); B = U Q with Q orthogonal, by QR from the end.
     B = vectors / np.sqrt(values) / root[:, None]
     R: Floats = np.asarray(np.linalg.qr(B.T[:, ::-1], mode="r"))
     U = R[::-1, ::-1].T
-    return C, triangles.folded((U * np.sign(np.diagonal(U)))[np.newaxis])[0]
+    return C, triangles.folded(U * np.sign(np.diagonal(U)))
+
+
+def _in_floors(C: Floats, floor: Floor) -> Floats:
+    """A triangle in units in which the floor is one in every direction."""
+    root = np.sqrt(floor.values)
+    return np.asarray(C / triangles.folded(np.outer(root, root)))
 
 
 def inverse_root(C: Floats) -> Floats | None:
     """Upper U with U U' = C^-1, of a whole matrix; None if C is not positive definite."""
-    U = triangles.folded(C[np.newaxis])
-    return triangles.upper(U)[0] if triangles.inverse_root(U[0]) else None
+    U = triangles.folded(C)
+    return triangles.upper(U) if triangles.inverse_root(U) else None
 
 
 def root_of(C: Floats) -> Floats:

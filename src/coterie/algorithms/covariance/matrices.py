@@ -1,0 +1,228 @@
+"""Full and tied covariances: matrices, one for each component or one for all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.algorithms.covariance.family import LOG_2_PI, Family, NotPositiveDefinite
+from coterie.algorithms.covariance.floor import (
+    AT,
+    NEAR,
+    NO_ROOTS,
+    Floor,
+    Roots,
+    clear_of,
+    floored,
+    inverse_root,
+)
+from coterie.kernels import triangles
+from coterie.kernels.exact import Floats
+from coterie.kernels.mixture_steps import Densities, Frame, Kind, Moments
+
+
+class Matrices(Family):
+    """What full and tied covariances have in common: each is a triangle, or becomes one."""
+
+    moments_kind = "full"
+    whole = True
+
+    def stack(self, covariances: Floats) -> Floats:
+        """(1 or k, d, d) matrices, from the frame."""
+        raise NotImplementedError
+
+    def unstack(self, matrices: Floats) -> Floats:
+        """And back."""
+        raise NotImplementedError
+
+    def second_moments(self, variances: Floats) -> Floats:
+        return triangles.folded(np.diag(variances)[np.newaxis])
+
+    def at_floor(self, C: Floats, floor: Floor) -> bool:
+        return not clear_of(C, floor, AT)
+
+    def flat(self, C: Floats, total: Floats, floor: Floor) -> bool:
+        unit = np.outer(np.sqrt(floor.values), np.sqrt(floor.values))
+        values, vectors = np.linalg.eigh(triangles.symmetric(C) / unit)
+        spread = np.einsum("ij,ik,kj->j", vectors, total / unit, vectors)
+        return bool(np.any((values <= AT) & (spread > NEAR)))
+
+    def coordinates(self, covariances: Floats) -> Floats:
+        """Cholesky factors, with the logarithms of their diagonals."""
+        L = np.linalg.cholesky(self.stack(covariances))
+        rows, columns = np.tril_indices(L.shape[-1], -1)
+        logs = np.log(np.diagonal(L, axis1=1, axis2=2))
+        return np.concatenate([logs.ravel(), L[:, rows, columns].ravel()])
+
+    def at_coordinates(self, vector: Floats, like: Floats, floor: Floats) -> Floats | None:
+        d = len(floor)
+        L = np.zeros((len(vector) // triangles.size(d), d, d))
+        rows, columns = np.tril_indices(d, -1)
+        logs, rest = np.split(vector, [len(L) * d])
+        L[:, np.arange(d), np.arange(d)] = np.exp(logs).reshape(len(L), d)
+        L[:, rows, columns] = rest.reshape(len(L), -1)
+        found = L @ L.transpose(0, 2, 1)
+        # Pivots of a matrix that is nowhere below the floor are not below it either.
+        pivots = np.diagonal(L, axis1=1, axis2=2) ** 2
+        legal = np.isfinite(found).all() and (pivots >= floor).all() and (pivots > 0).all()
+        return self.unstack(found) if legal else None
+
+
+class Full(Matrices):
+    """Every component has a covariance matrix of its own: (k, d, d)."""
+
+    kind: ClassVar[Kind] = "full"
+
+    def shape(self, k: int, d: int) -> tuple[int, ...]:
+        return (k, d, d)
+
+    def n_covariance_parameters(self, k: int, d: int) -> int:
+        return k * triangles.size(d)
+
+    def to_frame(self, covariances: Floats, frame: Frame) -> Floats:
+        k, d = covariances.shape[:2]
+        out = triangles.empty((k, triangles.size(d)))
+        for c, C in enumerate(covariances):
+            out[c] = triangles.folded(np.ldexp(C, -(frame.exponent[:, None] + frame.exponent)))
+        return out
+
+    def from_frame(self, covariances: Floats, frame: Frame) -> Floats:
+        out = triangles.symmetric(covariances)
+        return np.asarray(np.ldexp(out, frame.exponent[:, None] + frame.exponent, out=out))
+
+    def factors_from_frame(self, factors: Floats, frame: Frame) -> Floats:
+        out = triangles.upper(factors)
+        return np.asarray(np.ldexp(out, -frame.exponent[:, None], out=out))
+
+    def estimate_with_roots(
+        self, moments: Moments, shift: Floats, floor: Floor
+    ) -> tuple[Floats, Roots]:
+        assert moments.second is not None
+        roots: dict[int, Floats] = {}
+        folded = triangles.empty(moments.second.shape)
+        for c, delta in enumerate(shift):
+            mass, C = float(moments.mass[c]), folded[c]
+            triangles.covariance_about(moments.second[c], mass, moments.first[c], delta, C)
+            if np.isfinite(C).all():
+                folded[c], root = floored(C, floor)
+                if root is not None:
+                    roots[c] = root
+        return folded, roots
+
+    def roots(self, covariances: Floats, floor: Floor) -> Roots:
+        found = {c: floored(C, floor)[1] for c, C in enumerate(covariances)}
+        return {c: root for c, root in found.items() if root is not None}
+
+    def factors(self, covariances: Floats, roots: Roots = NO_ROOTS) -> Floats:
+        out = triangles.empty(covariances.shape)
+        for c, C in enumerate(covariances):
+            out[c] = roots.get(c, C)
+            if c not in roots and not triangles.inverse_root(out[c]):
+                raise NotPositiveDefinite(c)
+        return out
+
+    def log_peaks(self, factors: Floats, k: int, d: int) -> Floats:
+        return np.asarray(np.log(triangles.diagonals(factors)).sum(axis=1) - 0.5 * d * LOG_2_PI)
+
+    def reach(self, factors: Floats, moved: Floats) -> float:
+        return triangles.largest_reach(factors, moved)
+
+    def within(self, weights: Floats, covariances: Floats, d: int) -> Floats:
+        return triangles.symmetric(weights @ covariances)
+
+    def stack(self, covariances: Floats) -> Floats:
+        return triangles.symmetric(covariances)
+
+    def unstack(self, matrices: Floats) -> Floats:
+        return triangles.folded(matrices)
+
+    def matrices(self, covariances: Floats, k: int, d: int) -> Floats:
+        return covariances
+
+    def precisions(self, factors: Floats) -> Floats:
+        return np.asarray(factors @ np.swapaxes(factors, -1, -2))
+
+    def inverse(self, matrices: Floats) -> Floats:
+        out = triangles.empty(matrices.shape)
+        for c, C in enumerate(matrices):
+            U = inverse_root(C)
+            if U is None:
+                raise NotPositiveDefinite(c)
+            np.matmul(U, U.T, out=out[c])
+        return out
+
+
+class Tied(Matrices):
+    """All components share one covariance matrix: (d, d), in the frame too."""
+
+    kind = "tied"
+    shared = True
+
+    def shape(self, k: int, d: int) -> tuple[int, ...]:
+        return (d, d)
+
+    def n_covariance_parameters(self, k: int, d: int) -> int:
+        return triangles.size(d)
+
+    def scaled(self, covariances: Floats, exponent: NDArray[np.int32]) -> Floats:
+        return np.asarray(np.ldexp(covariances, exponent[:, None] + exponent))
+
+    def factors_from_frame(self, factors: Floats, frame: Frame) -> Floats:
+        return np.asarray(np.ldexp(factors, -frame.exponent[:, None]))
+
+    def estimate_with_roots(
+        self, moments: Moments, shift: Floats, floor: Floor
+    ) -> tuple[Floats, Roots]:
+        """second : triangles of the components, or of their sum alone."""
+        assert moments.second is not None
+        live = moments.mass > 0
+        means = np.where(live[:, None], shift, 0.0)
+        cross = moments.first.T @ means
+        total = triangles.symmetric(moments.second.sum(axis=0)) - (cross + cross.T)
+        total += (means * moments.mass[:, None]).T @ means
+        return self._floored(total / moments.mass.sum(), floor)
+
+    def roots(self, covariances: Floats, floor: Floor) -> Roots:
+        return self._floored(covariances, floor)[1]
+
+    def _floored(self, C: Floats, floor: Floor) -> tuple[Floats, Roots]:
+        C, root = floored(triangles.folded(C), floor)
+        return triangles.symmetric(C), NO_ROOTS if root is None else {0: root}
+
+    def factors(self, covariances: Floats, roots: Roots = NO_ROOTS) -> Floats:
+        if roots:
+            return triangles.upper(roots[0])
+        U = inverse_root(covariances)
+        if U is None:
+            raise NotPositiveDefinite(None)
+        return U
+
+    def log_peaks(self, factors: Floats, k: int, d: int) -> Floats:
+        return np.full(k, np.log(np.diagonal(factors)).sum() - 0.5 * d * LOG_2_PI)
+
+    def unfolded(self, densities: Densities) -> Densities:
+        return densities.untied()
+
+    def reach(self, factors: Floats, moved: Floats) -> float:
+        return float((moved @ np.abs(factors)).max())
+
+    def each(self, covariances: Floats) -> Sequence[Floats]:
+        return [triangles.folded(covariances)]
+
+    def within(self, weights: Floats, covariances: Floats, d: int) -> Floats:
+        return covariances
+
+    def stack(self, covariances: Floats) -> Floats:
+        return covariances[np.newaxis]
+
+    def unstack(self, matrices: Floats) -> Floats:
+        return np.asarray(matrices[0])
+
+    def matrices(self, covariances: Floats, k: int, d: int) -> Floats:
+        return np.broadcast_to(covariances, (k, d, d))
+
+    def precisions(self, factors: Floats) -> Floats:
+        return np.asarray(factors @ factors.T)

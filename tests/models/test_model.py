@@ -1,0 +1,41 @@
+"""Model: an estimator, and what was done to the data before it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coterie import KMeans, Model, load, save
+from coterie.data import Scaling, read_table
+from models.examples import X, fitted
+
+
+def test_a_model_scales_and_chooses_columns_of_new_data(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame(X * [1, 10, 100, 1000], columns=list("abcd"))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    data = read_table(tmp_path / "t.csv", columns=["d", "a"], scaling="standard")
+    model = KMeans(3, random_state=0).fit(data.X)
+    save(Model.of(model, data), tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    assert loaded.columns == ("d", "a")
+    assert loaded.provenance["source"] == str(tmp_path / "t.csv")
+    np.testing.assert_array_equal(loaded.predict(frame), model.labels_)
+    np.testing.assert_array_equal(loaded.predict(frame[["d", "a"]].to_numpy()), model.labels_)
+    np.testing.assert_array_equal(loaded.predict(read_table(tmp_path / "t.csv")), model.labels_)
+    with pytest.raises(ValueError, match="read the file without scaling"):
+        loaded.predict(data)
+    with pytest.raises(ValueError, match=r"there is no 'd' among 'a', 'b'; rename or add it"):
+        loaded.predict(frame[["a", "b"]])
+
+
+def test_what_a_model_cannot_answer_says_so(tmp_path: Path) -> None:
+    model, rows = fitted("dbscan")
+    save(Model(model, Scaling.of(rows, "none")), tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.predict(rows), model.labels_)
+    with pytest.raises(TypeError, match=r"estimator with predict_proba, got DBSCAN.*use predict"):
+        loaded.predict_proba(rows)
