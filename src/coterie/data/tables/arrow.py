@@ -63,6 +63,7 @@ class ArrowTable:
             self.types = tuple(_type(field.type) for field in self.schema)
 
     format: str
+    named = True
 
     def _open(self) -> Any:
         raise NotImplementedError

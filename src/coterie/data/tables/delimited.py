@@ -56,6 +56,7 @@ class Delimited:
         self._text = _unzipped(path, limits) if zipped else None
         self.reading = self._guess(separator, decimal, header)
         self.names, self.types = self.reading.names, self.reading.types
+        self.named = header is not False  # only if a person says so: a guess may be wrong
 
     def _open(self) -> IO[bytes]:
         return self.path.open("rb") if self._text is None else io.BytesIO(self._text)
