@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from coterie.data.errors import DataError, required
 from coterie.data.limits import Limits
 from coterie.data.tables.arrow_sizes import unpacked_size
-from coterie.data.tables.filling import Part, as_numpy, batch_rows, threads, write_parts
+from coterie.data.tables.filling import Part, as_numpy, batch_rows, new_rows, threads, write_parts
 from coterie.data.tables.opened import NUMBER, TRUTH, Loaded
 
 RUNS_PER_THREAD = 4  # of row groups, so that no thread has to wait long for the others
+BUFFER = 1 << 18  # bytes read at once; to map a file into memory takes longer, page by page
 
 
 Batches = Callable[[], Iterable[Any]]
@@ -85,7 +86,7 @@ class ArrowTable:
         self.limits.check(
             n * d * dtype.itemsize, self.stored, f"{n:,} rows of {d} columns", "choose columns"
         )
-        X = np.empty((n, d), dtype=dtype)
+        X = new_rows(n, d, dtype)
         kept: dict[int, list[NDArray[Any]]] = {}  # ids, by the first row of their part
         numbers = [_reader(kind) for kind in kinds]
 
@@ -127,7 +128,7 @@ class Parquet(ArrowTable):
 
     def _open(self) -> Any:
         parquet = required("pyarrow.parquet", "reading Parquet", "tables")
-        return parquet.ParquetFile(self.path, memory_map=True)
+        return parquet.ParquetFile(self.path)
 
     def _schema(self) -> Any:
         return self._source.schema_arrow
@@ -164,7 +165,7 @@ class Parquet(ArrowTable):
         parquet = required("pyarrow.parquet", "reading Parquet", "tables")
         metadata = self._source.metadata
         wanted = list(dict.fromkeys(names))
-        with parquet.ParquetFile(self.path, memory_map=True, metadata=metadata) as source:
+        with parquet.ParquetFile(self.path, metadata=metadata, buffer_size=BUFFER) as source:
             size = batch_rows(len(names))
             for batch in source.iter_batches(size, run, columns=wanted, use_threads=False):
                 yield batch.select(names)
