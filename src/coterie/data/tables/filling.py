@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,19 +22,18 @@ from coterie.kernels.columns import interleave
 # Of X, decoded together: decoders begin slowly, and each batch passes through Python.
 BATCH_BYTES = 1 << 23
 LEAST_ROWS, MOST_ROWS = 1 << 13, 1 << 19
-ALL = slice(None)
 
 Columns = Sequence[NDArray[Any]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Part:
-    """What lies together in a file: the first row, how many, which columns, how to decode them."""
+    """What lies together in a file: the first row, how many, and how to decode them."""
 
     first: int
     n: int
     batches: Callable[[], Iterable[Columns]]
-    place: slice = field(default_factory=lambda: ALL)  # of the columns in X
 
 
 def new_rows(n: int, d: int, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -83,6 +82,15 @@ def write_parts(X: NDArray[Any], parts: Sequence[Part]) -> bool:
     return all(finite)
 
 
+def one_ahead(batches: Iterator[T]) -> Iterator[T]:
+    """Yield the same, while another thread decodes what comes next."""
+    with ThreadPoolExecutor(1, "coterie-read") as pool:
+        following = pool.submit(next, batches, None)
+        while (batch := following.result()) is not None:
+            following = pool.submit(next, batches, None)
+            yield batch
+
+
 def threads() -> int:
     """As many as pyarrow would use, and no more than the CPU affinity has."""
     pa = required("pyarrow", "reading tables", "tables")
@@ -96,7 +104,7 @@ def _write_part(X: NDArray[Any], part: Part, stop: threading.Event) -> bool:
         m = len(columns[0])
         if row + m > end:
             raise _other_size(part.n, "more")
-        finite &= interleave(columns, X[row : row + m, part.place])
+        finite &= interleave(columns, X[row : row + m])
         row += m
         if stop.is_set():
             return False
