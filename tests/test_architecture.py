@@ -22,7 +22,7 @@ ALLOWED = {
     "engines": {"kernels"},
     "algorithms": {"engines", "kernels"},
     "estimators": {"algorithms", "engines", "kernels"},
-    "data": {"colours"},
+    "data": {"colours", "kernels"},
     "choosing": {"estimators", "algorithms"},
     "models": {"data", "estimators", "algorithms", "kernels"},
     "plots": {"choosing", "data", "colours", "algorithms", "estimators"},

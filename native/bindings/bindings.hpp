@@ -63,3 +63,4 @@ void bind_mixture(nb::module_& m);
 void bind_triangles(nb::module_& m);
 void bind_density(nb::module_& m);
 void bind_reachability(nb::module_& m);
+void bind_interleave(nb::module_& m);

@@ -12,4 +12,5 @@ NB_MODULE(_native, m) {
     bind_triangles(m);    // their matrices
     bind_density(m);      // DBSCAN of one block
     bind_reachability(m); // DBSCAN for every eps
+    bind_interleave(m);   // columns of a table become rows
 }

@@ -22,6 +22,8 @@ TreeKernels<float> float_tree(Norm, int);
 TreeKernels<double> double_tree(Norm, int);
 ReachKernels reach_tree(Norm, int);
 GridKernels grid();
+bool interleave64(const Column*, int64_t, int64_t, double*, int64_t);
+bool interleave32(const Column*, int64_t, int64_t, float*, int64_t);
 size_t mixture_few_doubles(const MixtureTask&);
 size_t mixture_axes_doubles(const MixtureTask&);
 size_t mixture_full_doubles(const MixtureTask&);
@@ -77,6 +79,8 @@ const Kernels table = {COTERIE_LEVEL_NAME,
                        float_tree,
                        double_tree,
                        reach_tree,
-                       grid};
+                       grid,
+                       interleave64,
+                       interleave32};
 
 } // namespace coterie::COTERIE_LEVEL

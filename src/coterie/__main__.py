@@ -1,6 +1,6 @@
 """python -m coterie: the command line."""
 
-from coterie.cli.main import main
+from coterie.cli.main import process
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    process()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from data import files
 
@@ -104,6 +105,18 @@ def test_a_model_is_saved_described_and_used(run: Run, flowers: Path) -> None:
     assert result.code == 1
     assert "'height'" in result.told
     assert "mixtures" in run("predict", "m.coterie", flowers, "--degrees").told
+    X = np.loadtxt(flowers, delimiter=",", skiprows=1, usecols=(1, 2))
+    np.save("flowers.npy", X)
+    np.save("more.npy", np.column_stack([X, X]))
+    nameless = run("predict", "m.coterie", "flowers.npy")
+    assert [row[1] for row in nameless.rows] == [row[1] for row in fit.rows]
+    assert "no names for its columns: they were taken for those of the model" in nameless.told
+    assert "in this order: height, width" in nameless.told
+    result = run("predict", "m.coterie", "more.npy")
+    assert result.code == 1
+    assert "2 columns of numbers, to be named 'height', 'width', got 4, and the file has no" in (
+        result.told
+    )
     both = run("compare", flowers, "--model", "m.coterie", "--model", "m.coterie", "--json")
     assert json.loads(both.out)["model"] == ["m"]
 

@@ -103,6 +103,11 @@ def test_damaged_files_give_one_kind_of_error(tmp_path: Path, form: str) -> None
         ({"frame": 0.0001}, ValueError, "frame of at least 2 samples"),
         ({"frame": 5.0}, DataError, r"at least one frame of 5 s, got a recording of 2 s"),
         ({"bands": 0}, ValueError, "at least one band"),
+        (
+            {"bands": 10**18, "frame": 0.1},
+            ValueError,
+            r"at most 400 bands, one for each frequency of a frame of 800 samples, got 1,000,000,",
+        ),
     ],
 )
 def test_options_that_make_no_sense(two_tones: Path, options: Any, error: Any, says: str) -> None:

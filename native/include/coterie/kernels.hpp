@@ -14,6 +14,7 @@ enum class Norm : uint8_t;             // nearby.hpp
 template <class T> struct TreeKernels; // tree_kernels.hpp
 struct GridKernels;                    // grid_kernels.hpp
 struct ReachKernels;                   // reach_kernels.hpp
+struct Column;                         // interleave.hpp
 
 // Where vectors hold rows: few columns, or few means and not too many columns.
 constexpr int kFewColumns = 8, kFewMeans = 24, kSomeColumns = 64;
@@ -205,6 +206,10 @@ struct Kernels {
     TreeKernels<double> (*double_tree)(Norm, int width);
     ReachKernels (*reach_tree)(Norm, int width);
     GridKernels (*grid)();
+    // out: (m, d) rows, `step` numbers from one to the next; each number the nearest to that of its
+    // column. Whether all of them are finite.
+    bool (*interleave64)(const Column*, int64_t d, int64_t m, double* out, int64_t step);
+    bool (*interleave32)(const Column*, int64_t d, int64_t m, float* out, int64_t step);
 };
 
 // The level in use, and the choice among those this machine can run.

@@ -54,7 +54,7 @@ scale them, for example with StandardScaler
     """
     model, X = unwrapped(model, X)
     check_is_fitted(model)
-    rows = checked_rows(X)
+    rows = checked_rows(X, getattr(model, "n_jobs", None))
     names = getattr(model, "feature_names_in_", None)
     case = Case(model, rows, labels_of(model, X, rows.shape[0]), names)
     return tuple(

@@ -41,7 +41,7 @@ class Case:
     @cached_property
     def sizes(self) -> Rows:
         """(clusters,) rows in each, by number."""
-        return np.bincount(self.labels[self.labels >= 0])
+        return np.bincount(self.labels + 1)[1:]  # without noise, -1
 
     @cached_property
     def noise(self) -> float:

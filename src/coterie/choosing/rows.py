@@ -15,7 +15,7 @@ from sklearn.utils.random import sample_without_replacement
 
 from coterie.estimators import KMeans
 from coterie.estimators.problem import look_at
-from coterie.estimators.validation import check_rows
+from coterie.estimators.validation import check_rows, effective_threads
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -25,12 +25,13 @@ VALUES_AT_ONCE = 1 << 22
 FEW_OF_MANY = 50
 
 
-def checked_rows(X: Any) -> Any:
+def checked_rows(X: Any, n_jobs: int | None = None) -> Any:
     """X as the estimators take it: an array or CSR matrix of finite numbers, or an error."""
     door = KMeans()
     checked = check_rows(door, X, reset=True)
     names = getattr(door, "feature_names_in_", None)
-    look_at(checked, directions=False, n_threads=1, names=names)
+    n_threads = effective_threads(n_jobs, checked.size)
+    look_at(checked, directions=False, n_threads=n_threads, names=names)
     return checked
 
 

@@ -19,6 +19,7 @@ from coterie.models import Model, load
 if TYPE_CHECKING:
     from coterie.data import Dataset
 
+SHOWN = 12  # columns that a note lists
 METHODS = {"KMeans": "kmeans", "GaussianMixture": "mixture", "DBSCAN": "dbscan"}
 
 
@@ -33,6 +34,12 @@ def run(model: str, source: str, options: Mapping[str, Any]) -> None:
     if options["degrees"]:
         outcome.extra = degrees_of(loaded, outcome.data)
     outcome.reasons = [f"{method_of(loaded)} from {model}"]
+    if data.provenance.get("names") == "given":
+        shown = [*data.columns[:SHOWN], *(["..."] if len(data.columns) > SHOWN else [])]
+        outcome.warnings.append(
+            f"{data.source} has no names for its columns: they were taken for those of the model, "
+            f"in this order: {', '.join(shown)}"
+        )
     keep(outcome, keeping, voice)
 
 

@@ -22,6 +22,7 @@ from coterie.data.limits import MAX_EXPANSION, Limits
 Array = NDArray[np.float64]
 FLOOR = 1e-10  # power of what counts as silence: -100 dB
 FORMATS = ("WAV", "WAVEX", "FLAC", "OGG")
+BANDS = 32
 BLOCK = 1 << 16  # samples read at once
 UNKNOWN_LENGTH = 0x7FFFF000  # bytes; programs that write WAV into a pipe declare at least this
 UNKNOWN_FRAMES = 2**62  # the decoder's word for FLAC from a pipe
@@ -81,7 +82,7 @@ def read_sound(
     features: Literal["spectrum", "samples"] = "spectrum",
     frame: float = 0.046,
     hop: float | None = None,
-    bands: int | None = 32,
+    bands: int | None = BANDS,
     max_memory: int | str | None = None,
     max_expansion: float = MAX_EXPANSION,
 ) -> Dataset:
@@ -99,8 +100,9 @@ def read_sound(
         Seconds from one frame to the next. None: half a frame for the spectrum, a frame for
         samples. What is left at the end, shorter than a frame, is not used.
     bands : int or None, default=32
-        Bands of frequencies, each wider than the one below by the same factor, as ears hear. None:
-        every frequency of the Fourier transform by itself.
+        Bands of frequencies, each wider than the one below by the same factor, as ears hear; fewer
+        where a short frame has fewer frequencies. None: every frequency of the Fourier transform
+        by itself.
     max_memory, max_expansion
         As for `read_table`.
 
@@ -116,6 +118,8 @@ def read_sound(
     try:
         signal, rate = _read(where, limits)
         length, step = _lengths(frame, hop, rate, features, len(signal))
+        if features == "spectrum":
+            _check_bands(bands, length)
         frames = np.lib.stride_tricks.sliding_window_view(signal, length)[::step]
         limits.check(
             8 * len(frames) * (length if features == "samples" or not bands else bands),
@@ -234,6 +238,20 @@ def _lengths(frame: float, hop: float | None, rate: int, features: str, n: int) 
     return length, step
 
 
+def _check_bands(bands: int | None, length: int) -> None:
+    """Refuse no band, and more bands than a frame has frequencies; the usual number always goes."""
+    if bands is None:
+        return
+    if bands < 1:
+        raise ValueError(f"expected at least one band, got {bands}; {BANDS} suits most sounds")
+    most = length // 2  # without the constant
+    if bands > max(most, BANDS):
+        raise ValueError(
+            f"expected at most {most:,} bands, one for each frequency of a frame of {length:,} "
+            f"samples, got {bands:,}; ask for fewer, or for longer frames"
+        )
+
+
 def _spectra(frames: Array, rate: int, bands: int | None) -> tuple[Array, tuple[str, ...]]:
     """Return the power of each band of each frame in decibels, (n, bands), and their names."""
     length = frames.shape[1]
@@ -253,6 +271,4 @@ def _band_edges(n: int, bands: int | None) -> NDArray[np.intp]:
     """Return where bands begin among n frequencies: distinct, and wider towards the top."""
     if bands is None:
         return np.arange(n)
-    if bands < 1:
-        raise ValueError(f"expected at least one band, got {bands}; 32 suits most sounds")
     return np.unique(np.geomspace(1, n, bands + 1)[:-1].astype(np.intp))

@@ -1,5 +1,6 @@
 """Native kernels. Python talks to them through coterie.kernels."""
 
+from collections.abc import Sequence
 from typing import Annotated, overload
 
 import numpy
@@ -223,3 +224,10 @@ def cut(team: Team, core: Annotated[NDArray[numpy.float64], dict(shape=(None,), 
     """
     (labels, number of clusters) where distances of at most `reach` are nearby.
     """
+
+@overload
+def interleave(columns: Sequence[object], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')]) -> bool: ...
+
+@overload
+def interleave(columns: Sequence[object], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu')]) -> bool:
+    """out: the columns, (m,) each, as rows (m, d). Whether all are finite."""

@@ -37,6 +37,28 @@ def test_every_type_and_order(tmp_path: Path, dtype: str, order: Any) -> None:
     assert data.X.dtype == (np.float32 if dtype in ("<f4", "<f2") else np.float64)
 
 
+def test_names_for_a_file_without(tmp_path: Path) -> None:
+    values = np.arange(12.0).reshape(4, 3)
+    path = written(tmp_path / "x.npy", npy(values))
+    data = read_table(path, columns=["a", "b", "c"])
+    assert data.columns == ("a", "b", "c")
+    assert data.provenance["names"] == "given"
+    np.testing.assert_array_equal(data.X, values)
+    assert "names" not in read_table(path, columns=["column_2"]).provenance
+    with pytest.raises(DataError, match="expected 2 columns of numbers, to be named 'a', 'b', got"):
+        read_table(path, columns=["a", "b"])
+    with pytest.raises(DataError, match="expected different columns, got 'a' more than once"):
+        read_table(path, columns=["a", "a", "b"])
+    with pytest.raises(DataError, match="expected a column 'a', found none"):
+        read_table(path, columns=["a", "column_1", "b"])
+    text = written(tmp_path / "x.csv", "u,1,2\nv,3,4\n")
+    data = read_table(text, columns=["a", "b"], ids=0, header=False)
+    assert data.columns == ("a", "b")
+    assert data.ids["column_0"].tolist() == ["u", "v"]
+    with pytest.raises(DataError, match="expected a column 'a', found none"):
+        read_table(written(tmp_path / "y.csv", "1,2\n3,4\n"), columns=["a", "b"])
+
+
 def test_columns_by_position_and_one_dimension(tmp_path: Path) -> None:
     path = written(tmp_path / "x.npy", npy(np.arange(6.0).reshape(2, 3)))
     np.testing.assert_array_equal(read_table(path, columns=[2, 0]).X, [[2, 0], [5, 3]])

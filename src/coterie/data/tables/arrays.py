@@ -25,6 +25,8 @@ NAME_BYTES = 200  # what the name and the number of a column take
 class ArrayFile:
     """An array, (n, d) or (n,), from a .npy file, or from inside a .npz file."""
 
+    named = False
+
     def __init__(self, path: Path, limits: Limits, *, array: str | None = None) -> None:
         self.path, self.limits, self.member = path, limits, None
         self.stored = path.stat().st_size

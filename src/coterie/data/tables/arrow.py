@@ -15,10 +15,19 @@ from numpy.typing import NDArray
 from coterie.data.errors import DataError, required
 from coterie.data.limits import Limits
 from coterie.data.tables.arrow_sizes import unpacked_size
-from coterie.data.tables.filling import Part, as_numpy, batch_rows, threads, write_parts
+from coterie.data.tables.filling import (
+    Part,
+    as_numpy,
+    batch_rows,
+    new_rows,
+    one_ahead,
+    threads,
+    write_parts,
+)
 from coterie.data.tables.opened import NUMBER, TRUTH, Loaded
 
 RUNS_PER_THREAD = 4  # of row groups, so that no thread has to wait long for the others
+BUFFER = 1 << 18  # bytes read at once; to map a file into memory takes longer, page by page
 
 
 Batches = Callable[[], Iterable[Any]]
@@ -26,26 +35,18 @@ Batches = Callable[[], Iterable[Any]]
 
 @dataclass(frozen=True)
 class Piece:
-    """Rows and columns that are decoded together."""
+    """Rows that are decoded together."""
 
     first: int  # row
     n: int  # rows
-    which: list[int]  # of the columns that are wanted; they stand together
     batches: Batches
 
-    def place(self, d: int) -> slice:
-        """Where these columns are among the first d, which become X."""
-        return slice(self.which[0], min(self.which[-1] + 1, d))
 
-
-def in_order(
-    sizes: Sequence[int], wanted: Sequence[int], batches: Callable[[int], Batches]
-) -> list[Piece]:
-    """Return pieces of so many rows, one after the other, with all columns."""
+def in_order(sizes: Sequence[int], batches: Callable[[int], Batches]) -> list[Piece]:
+    """Return pieces of so many rows, one after the other."""
     firsts = np.cumsum([0, *sizes]).tolist()
-    whole = list(range(len(wanted)))
     return [
-        Piece(first, n, whole, batches(number))
+        Piece(first, n, batches(number))
         for number, (first, n) in enumerate(zip(firsts, sizes, strict=False))
     ]
 
@@ -63,6 +64,7 @@ class ArrowTable:
             self.types = tuple(_type(field.type) for field in self.schema)
 
     format: str
+    named = True
 
     def _open(self) -> Any:
         raise NotImplementedError
@@ -73,8 +75,8 @@ class ArrowTable:
     def _rows(self) -> int:
         raise NotImplementedError
 
-    def _pieces(self, wanted: Sequence[int], d: int) -> list[Piece]:
-        """Return what the wanted columns are decoded in: d become X, the one behind is of ids."""
+    def _pieces(self, wanted: Sequence[int]) -> list[Piece]:
+        """Return what the wanted columns are decoded in."""
         raise NotImplementedError
 
     def load(self, chosen: Sequence[int], ids: int | None) -> Loaded:
@@ -84,26 +86,22 @@ class ArrowTable:
         self.limits.check(
             n * d * dtype.itemsize, self.stored, f"{n:,} rows of {d} columns", "choose columns"
         )
-        X = np.empty((n, d), dtype=dtype)
+        X = new_rows(n, d, dtype)
         kept: dict[int, list[NDArray[Any]]] = {}  # ids, by the first row of their part
         numbers = [_reader(kind) for kind in kinds]
 
         def columns(piece: Piece) -> Iterator[list[NDArray[Any]]]:
             for batch in piece.batches():
                 batch.validate()
-                found = dict(zip(piece.which, batch.columns, strict=True))
-                if d in found:
-                    values = found.pop(d).to_numpy(zero_copy_only=False)
+                if ids is not None:
+                    values = batch.columns[d].to_numpy(zero_copy_only=False)
                     kept.setdefault(piece.first, []).append(np.asarray(values))
-                yield [numbers[i](column) for i, column in found.items()]
+                yield [read(column) for read, column in zip(numbers, batch.columns, strict=False)]
 
         with told_apart(self.format):
-            pieces = self._pieces([*chosen, *([] if ids is None else [ids])], d)
-            parts = [
-                Part(piece.first, piece.n, partial(columns, piece), piece.place(d))
-                for piece in pieces
-            ]
-            there = sum({piece.first: piece.n for piece in pieces}.values())
+            pieces = self._pieces([*chosen, *([] if ids is None else [ids])])
+            parts = [Part(piece.first, piece.n, partial(columns, piece)) for piece in pieces]
+            there = sum(piece.n for piece in pieces)
             if there != n:
                 raise DataError(
                     f"expected {n:,} rows, as the file declares, got parts of {there:,} rows; "
@@ -126,7 +124,7 @@ class Parquet(ArrowTable):
 
     def _open(self) -> Any:
         parquet = required("pyarrow.parquet", "reading Parquet", "tables")
-        return parquet.ParquetFile(self.path, memory_map=True)
+        return parquet.ParquetFile(self.path)
 
     def _schema(self) -> Any:
         return self._source.schema_arrow
@@ -134,8 +132,8 @@ class Parquet(ArrowTable):
     def _rows(self) -> int:
         return int(self._source.metadata.num_rows)
 
-    def _pieces(self, wanted: Sequence[int], d: int) -> list[Piece]:
-        """Return runs of row groups, some for each thread; of few row groups, some columns each."""
+    def _pieces(self, wanted: Sequence[int]) -> list[Piece]:
+        """Return runs of row groups, some for each thread; of few, columns are decoded at once."""
         metadata = self._source.metadata
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
         largest = max((group.total_byte_size for group in groups), default=0)
@@ -143,29 +141,23 @@ class Parquet(ArrowTable):
         if not groups:
             return []
         runs = np.array_split(np.arange(len(groups)), min(len(groups), RUNS_PER_THREAD * threads()))
-        shares = min(-(-threads() // len(groups)), d)
-        columns = [list(which) for which in np.array_split(np.arange(d), shares)]
-        columns[-1] += range(d, len(wanted))
-        ends = np.cumsum([0, *(group.num_rows for group in groups)])
-        return [
-            Piece(
-                int(ends[run[0]]),
-                int(ends[run[-1] + 1] - ends[run[0]]),
-                which,
-                partial(self._decoded, run.tolist(), [self.names[wanted[i]] for i in which]),
-            )
-            for run in runs
-            for which in columns
-        ]
+        names = [self.names[i] for i in wanted]
+        few = len(groups) < threads()
+        sizes = [sum(groups[i].num_rows for i in run) for run in runs]
+        return in_order(sizes, lambda number: partial(self._batches, runs[number], names, few))
 
-    def _decoded(self, run: list[int], names: list[str]) -> Iterator[Any]:
+    def _batches(self, run: NDArray[np.intp], names: list[str], few: bool) -> Iterator[Any]:
+        decoded = self._decoded(run.tolist(), names, few)
+        return one_ahead(decoded) if few else decoded
+
+    def _decoded(self, run: list[int], names: list[str], few: bool) -> Iterator[Any]:
         """Yield batches; a file of its own, since a reader serves one thread only."""
         parquet = required("pyarrow.parquet", "reading Parquet", "tables")
         metadata = self._source.metadata
         wanted = list(dict.fromkeys(names))
-        with parquet.ParquetFile(self.path, memory_map=True, metadata=metadata) as source:
+        with parquet.ParquetFile(self.path, metadata=metadata, buffer_size=BUFFER) as source:
             size = batch_rows(len(names))
-            for batch in source.iter_batches(size, run, columns=wanted, use_threads=False):
+            for batch in source.iter_batches(size, run, columns=wanted, use_threads=few):
                 yield batch.select(names)
 
 
@@ -192,10 +184,10 @@ class Feather(ArrowTable):
                 self._taken.append(batch)
         return sum(batch.num_rows for batch in self._taken)
 
-    def _pieces(self, wanted: Sequence[int], d: int) -> list[Piece]:
+    def _pieces(self, wanted: Sequence[int]) -> list[Piece]:
         chosen = list(wanted)
         sizes = [batch.num_rows for batch in self._taken]
-        return in_order(sizes, chosen, lambda number: partial(self._given, number, chosen))
+        return in_order(sizes, lambda number: partial(self._given, number, chosen))
 
     def _given(self, number: int, chosen: list[int]) -> Iterator[Any]:
         batch, self._taken[number] = self._taken[number], None  # not needed any more

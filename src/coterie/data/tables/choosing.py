@@ -15,34 +15,54 @@ SHOWN = 12  # columns that a message lists
 
 def choose_columns(
     table: Opened, columns: str | int | Sequence[str | int] | None, ids: int | None
-) -> list[int]:
-    """Return the positions of the chosen columns, or of all columns of numbers."""
+) -> tuple[list[int], tuple[str, ...]]:
+    """Return positions and names of the chosen columns, or of all columns of numbers.
+
+    Names asked for in a file that has none are names for its columns of numbers, in their order.
+    """
+    numbers = [i for i, kind in enumerate(table.types) if kind == NUMBER and i != ids]
     if columns is None:
-        chosen = [i for i, kind in enumerate(table.types) if kind == NUMBER and i != ids]
-        if not chosen:
+        if not numbers:
             raise DataError(
                 f"expected at least one column of numbers, got {described(table)}; "
                 "check the separator and the decimal sign, turn text into numbers first, or pass "
                 "kind='text' if every line is a text"
             )
+        chosen, names = numbers, [table.names[i] for i in numbers]
     else:
         asked = [columns] if isinstance(columns, str | int) else list(columns)
         if not asked:
             raise ValueError("expected at least one column, got an empty list; None takes all")
-        chosen = [position_of(table, column) for column in asked]
+        new = [name for name in asked if isinstance(name, str) and name not in table.names]
+        if new == asked and not table.named:
+            chosen, names = numbers, new
+            _check_all_named(numbers, names)
+        else:
+            chosen = [position_of(table, column) for column in asked]
+            names = [table.names[i] for i in chosen]
         for i in chosen:
             if table.types[i] not in (NUMBER, TRUTH):
                 raise DataError(
                     f"expected numbers in column {table.names[i]!r}, got {table.types[i]}; choose "
                     f"other columns out of {described(table)}"
                 )
-    twice = [name for name, n in Counter(table.names[i] for i in chosen).items() if n > 1]
+    twice = [name for name, n in Counter(names).items() if n > 1]
     if twice:
         raise DataError(
             f"expected different columns, got {twice[0]!r} more than once; rename it in the file, "
             "or choose columns by position"
         )
-    return chosen
+    return chosen, tuple(names)
+
+
+def _check_all_named(numbers: Sequence[int], names: Sequence[str]) -> None:
+    if len(names) != len(numbers):
+        shown = [*map(repr, names[:SHOWN]), *(["..."] if len(names) > SHOWN else [])]
+        raise DataError(
+            f"expected {len(names)} columns of numbers, to be named {', '.join(shown)}, got "
+            f"{len(numbers)}, and the file has no names; name all in their order, or choose by "
+            "position"
+        )
 
 
 def position_of(table: Opened, column: str | int) -> int:

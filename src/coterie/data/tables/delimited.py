@@ -25,7 +25,7 @@ from coterie.data.tables.faults import (
     line_of_nul,
     line_of_row,
 )
-from coterie.data.tables.filling import Part, as_numpy, write_parts
+from coterie.data.tables.filling import Part, as_numpy, new_rows, write_parts
 from coterie.data.tables.guessing import MISSING, Reading, guess
 from coterie.data.tables.opened import TRUTH, Loaded
 from coterie.data.tables.stopping import read_until_stopped
@@ -56,6 +56,7 @@ class Delimited:
         self._text = _unzipped(path, limits) if zipped else None
         self.reading = self._guess(separator, decimal, header)
         self.names, self.types = self.reading.names, self.reading.types
+        self.named = header is not False  # only if a person says so: a guess may be wrong
 
     def _open(self) -> IO[bytes]:
         return self.path.open("rb") if self._text is None else io.BytesIO(self._text)
@@ -109,7 +110,7 @@ class Delimited:
             f"{table.num_rows:,} rows of {d} columns",
             "choose columns",
         )
-        X = np.empty((table.num_rows, d))
+        X = new_rows(table.num_rows, d, np.dtype(np.float64))
         batches = table.select([str(i) for i in chosen]).to_batches()
         ends = np.cumsum([0, *(batch.num_rows for batch in batches)]).tolist()
         finite = write_parts(

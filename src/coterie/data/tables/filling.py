@@ -1,65 +1,56 @@
-"""Columns become rows: one C-ordered array, written block by block while it is in the cache.
+"""Columns become rows: one C-ordered array, written part by part.
 
 Parts of a file are decoded and written by several threads at once, each into its own rows. Nothing
-is copied twice, and what is not a finite number is noticed while a block is still in the cache.
+is copied twice, and what is not a finite number is noticed while it is still in the cache.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie.data.errors import DataError, required
+from coterie.kernels.columns import interleave
 
-# Of X. Smaller blocks stay nearer to the processor, but then threads wait for one another: between
-# any two of the copies that make a block, Python has a word to say.
-BLOCK_BYTES = 1 << 20
-LEAST_ROWS, MOST_ROWS = 1 << 10, 1 << 16
-BLOCKS_DECODED = 8
-ALL = slice(None)
+# Of X, decoded together: decoders begin slowly, and each batch passes through Python.
+BATCH_BYTES = 1 << 23
+LEAST_ROWS, MOST_ROWS = 1 << 13, 1 << 19
 
 Columns = Sequence[NDArray[Any]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Part:
-    """What lies together in a file: the first row, how many, which columns, how to decode them."""
+    """What lies together in a file: the first row, how many, and how to decode them."""
 
     first: int
     n: int
     batches: Callable[[], Iterable[Columns]]
-    place: slice = field(default_factory=lambda: ALL)  # of the columns in X
 
 
-def block_rows(d: int) -> int:
-    """How many rows of d columns are written together."""
-    return min(max(BLOCK_BYTES // (8 * max(d, 1)), LEAST_ROWS), MOST_ROWS)
+def new_rows(n: int, d: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return X, (n, d), not set, in pyarrow's memory.
+
+    Memory that is new to a process can take longer to come than the numbers that go there, and
+    pyarrow keeps some of what was given back to it, for the next table.
+    """
+    pa = required("pyarrow", "reading tables", "tables")
+    if not n * d:
+        return np.empty((n, d), dtype=dtype)
+    return np.frombuffer(pa.allocate_buffer(n * d * dtype.itemsize), dtype).reshape(n, d)
 
 
 def batch_rows(d: int) -> int:
-    """How many rows of d columns are decoded together: some blocks, as decoders begin slowly."""
-    return BLOCKS_DECODED * block_rows(d)
-
-
-def write_columns(X: NDArray[Any], first: int, columns: Columns, place: slice = ALL) -> bool:
-    """Write columns, (m,) each, into rows of X from `first` on; say whether all are finite."""
-    m, step, finite = len(columns[0]), block_rows(X.shape[1]), True
-    with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, m, step):
-            stop = min(start + step, m)
-            block = X[first + start : first + stop, place]
-            for j, column in enumerate(columns):
-                block[:, j] = column[start:stop]
-            # The sum is finite if all numbers are, unless it overflows: then we look again.
-            finite = finite and bool(np.isfinite(block.sum()))
-    return finite
+    """How many rows of d columns are decoded together."""
+    return min(max(BATCH_BYTES // (8 * max(d, 1)), LEAST_ROWS), MOST_ROWS)
 
 
 def write_parts(X: NDArray[Any], parts: Sequence[Part]) -> bool:
@@ -91,6 +82,15 @@ def write_parts(X: NDArray[Any], parts: Sequence[Part]) -> bool:
     return all(finite)
 
 
+def one_ahead(batches: Iterator[T]) -> Iterator[T]:
+    """Yield the same, while another thread decodes what comes next."""
+    with ThreadPoolExecutor(1, "coterie-read") as pool:
+        following = pool.submit(next, batches, None)
+        while (batch := following.result()) is not None:
+            following = pool.submit(next, batches, None)
+            yield batch
+
+
 def threads() -> int:
     """As many as pyarrow would use, and no more than the CPU affinity has."""
     pa = required("pyarrow", "reading tables", "tables")
@@ -104,7 +104,7 @@ def _write_part(X: NDArray[Any], part: Part, stop: threading.Event) -> bool:
         m = len(columns[0])
         if row + m > end:
             raise _other_size(part.n, "more")
-        finite &= write_columns(X, row, columns, part.place)
+        finite &= interleave(columns, X[row : row + m])
         row += m
         if stop.is_set():
             return False

@@ -88,10 +88,10 @@ class JsonLines(ArrowTable):
     def _rows(self) -> int:
         return int(self._source.num_rows)
 
-    def _pieces(self, wanted: Sequence[int], d: int) -> list[Piece]:
+    def _pieces(self, wanted: Sequence[int]) -> list[Piece]:
         batches = self._source.select(list(wanted)).to_batches()
         sizes = [batch.num_rows for batch in batches]
-        return in_order(sizes, wanted, lambda number: partial(iter, [batches[number]]))
+        return in_order(sizes, lambda number: partial(iter, [batches[number]]))
 
     def place(self, row: int) -> str:
         return f"object {row + 1}"

@@ -25,6 +25,7 @@ class Opened(Protocol):
 
     format: str
     names: tuple[str, ...]
+    named: bool  # whether names are in the file, or else only our own, column_0 and so on
     types: tuple[str, ...]  # NUMBER, TRUTH, or in words what else: "text", "timestamp[us]", ...
 
     def load(self, chosen: Sequence[int], ids: int | None) -> Loaded:

@@ -67,7 +67,8 @@ def read_table(
         CSV or TSV (also gzipped), Parquet, Arrow or Feather, NPY, NPZ, JSON lines, or a
         JSON array of objects. The content decides, not the name.
     columns : names or positions (from 0), or None
-        Columns of X, in this order. None: all columns of numbers.
+        Columns of X, in this order. None: all columns of numbers. For a file without names (NPY,
+        NPZ, or CSV with ``header=False``) they may also be names for all its columns of numbers.
     ids : name or position, or None
         The column that identifies rows; it is kept apart, and may be text.
     missing : {"error", "drop", "keep", "mean", "median"}, default="error"
@@ -98,17 +99,16 @@ def read_table(
     try:
         table = _opened(where, limits, separator, decimal, header, array)
         id_column = None if ids is None else position_of(table, ids)
-        chosen = choose_columns(table, columns, id_column)
+        chosen, names = choose_columns(table, columns, id_column)
         loaded = table.load(chosen, id_column)
         n_read, kept_ids = len(loaded.X), loaded.ids
-        X, kept = _without_gaps(loaded, table, [table.names[i] for i in chosen], missing)
+        X, kept = _without_gaps(loaded, table, names, missing)
     except DataError as error:
         raise DataError(f"{where}: {error}") from error.__cause__
     rows: NDArray[Any] | None = kept
     if kept_ids is not None:
         rows = kept_ids if kept is None else kept_ids[kept]
     name = "row" if id_column is None else table.names[id_column]
-    names = tuple(table.names[i] for i in chosen)
     used = {*chosen, id_column}
     left_out = {name: table.types[i] for i, name in enumerate(table.names) if i not in used}
     provenance = {
@@ -120,6 +120,8 @@ def read_table(
         "columns_left_out": left_out,
         "missing": missing,
     }
+    if any(name not in table.names for name in names):
+        provenance["names"] = "given"  # the file has none
     if isinstance(table, Delimited):
         reading = table.reading
         provenance |= {"separator": reading.separator, "decimal": reading.decimal}
@@ -160,7 +162,7 @@ def _opened(
 
 
 def _without_gaps(
-    loaded: Loaded, table: Opened, names: list[str], rule: Rule
+    loaded: Loaded, table: Opened, names: Sequence[str], rule: Rule
 ) -> tuple[NDArray[Any], NDArray[np.intp] | None]:
     X = loaded.X
     if not len(X):
@@ -191,7 +193,7 @@ def _without_gaps(
     return treated, kept
 
 
-def _missing(gaps: Gaps, X: NDArray[Any], table: Opened, names: list[str]) -> DataError:
+def _missing(gaps: Gaps, X: NDArray[Any], table: Opened, names: Sequence[str]) -> DataError:
     assert gaps.first_missing is not None
     row, column = gaps.first_missing
     return DataError(

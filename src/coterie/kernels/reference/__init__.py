@@ -2,6 +2,7 @@
 instruction set must give. One file per method, to be read beside the paper."""
 
 from coterie.kernels.reference.arithmetic import exact_mean_variance, exact_squares
+from coterie.kernels.reference.columns import interleave
 from coterie.kernels.reference.density import (
     Clusters,
     clusters,
@@ -54,6 +55,7 @@ __all__ = [
     "exact_squares",
     "hash_row",
     "in_family",
+    "interleave",
     "k_means",
     "kmeans_parallel",
     "kmeans_plusplus",

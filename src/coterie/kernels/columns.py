@@ -1,0 +1,34 @@
+"""Columns of numbers become rows of one array.
+
+Imports NumPy alone, since whoever reads a file needs this before anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.kernels import _native
+
+# What the kernel reads for rows of each type; NumPy converts all else (float16, truth, other byte
+# orders) first.
+_INTEGERS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
+_READ = {
+    np.dtype(np.float64): frozenset(map(np.dtype, (np.float64, np.float32, *_INTEGERS))),
+    np.dtype(np.float32): frozenset({np.dtype(np.float32)}),
+}
+
+
+def interleave(columns: Sequence[NDArray[Any]], out: NDArray[Any]) -> bool:
+    """Write columns, (m,) each, into the rows of out, (m, d), of float64 or float32.
+
+    Numbers become the nearest of out's type. Returns whether all of them are finite. Other Python
+    threads run meanwhile.
+    """
+    read = _READ[out.dtype]
+    with np.errstate(over="ignore", invalid="ignore"):
+        known = [c if c.dtype in read else c.astype(out.dtype) for c in columns]
+    return _native.interleave(known, out)
