@@ -9,11 +9,6 @@ namespace {
 // A factor times a mean far from the origin loses digits; then the mean is subtracted first.
 constexpr double kFarMean = 4096.0;
 
-// Directions between means are of use up to this many columns: beyond, a row is as far from its own
-// mean as means are from each other. And there should not be too many.
-constexpr int kDirectedColumns = 128;
-constexpr size_t kSeparations = size_t{1} << 20;
-
 } // namespace
 
 Mixture::Mixture(Covariance kind, int k, int d, const double* offsets, const double* means,
@@ -98,89 +93,42 @@ void Mixture::prepare_full(const double* factors) {
         direct_[c] = *std::max_element(reach.begin(), reach.end()) > kFarMean;
     }
     prepare_screen();
-    if (d <= kDirectedColumns && k * directions_of(k, d) <= kSeparations)
-        prepare_directions();
 }
 
-// y = U'z - shift in float32 is off by at most (d + 4) 2^-24 (|U|'|z| + |shift|) in any column, so
+// y = F'z - shift in float32 is off by at most (d + 4) 2^-24 (|F|'|z| + |shift|) in any column, so
 // that the squares of all errors add up to less than twice that factor squared times
-// |U|^2 |z|^2 + |shift|^2; mixture_screen.cpp needs 2^9 times as much.
+// |F|^2 (|z|^2 + |m|^2); mixture_screen.cpp needs 2^9 times as much. Along a direction v of length
+// one it compares v'y = (F v)'z - (F v)'m, off by that factor times |F| (|z| + |m|), with sums of
+// some v y, off by 1.5 times that for y and once for adding.
 void Mixture::prepare_screen() {
-    const size_t size = packed_factor(d_);
+    const size_t size = packed_factor(d_), wide = side_by_side(k_);
     screen_factors_.resize(k_ * size);
     screen_shifts_.assign(shifts_.begin(), shifts_.end());
-    screen_means_.assign(means_.begin(), means_.end());
-    screen_halves_.resize(k_);
-    screen_base_.resize(k_);
-    screen_slope_.resize(k_);
+    screen_means_.assign(product_size(k_, d_), 0.f);
+    std::fill(screen_means_.begin() + k_, screen_means_.begin() + wide, INFINITY);
+    for (std::vector<float>* one :
+         {&screen_base_, &screen_slope_, &direction_base_, &direction_slope_})
+        one->assign(wide, 0.f);
     const double unit = (d_ + 4) * 0x1p-24, room = 1.01 * 0x1p10 * unit * unit;
     for (int c = 0; c < k_; ++c) {
-        double length = 0.0, shift = 0.0, half = 0.0;
+        double length = 0.0, far = 0.0;
         for (size_t i = c * size; i < (c + 1) * size; ++i) {
             screen_factors_[i] = static_cast<float>(factors_[i]);
             length += factors_[i] * factors_[i];
         }
-        for (size_t i = size_t(c) * d_; i < size_t(c + 1) * d_; ++i) {
-            shift += shifts_[i] * shifts_[i];
-            half += 0.5 * means_[i] * means_[i];
+        for (int i = 0; i < d_; ++i) {
+            const double mean = means_[size_t(c) * d_ + i];
+            screen_means_[(i + 1) * wide + c] = static_cast<float>(mean);
+            far += mean * mean;
         }
-        screen_halves_[c] = static_cast<float>(half);
-        screen_base_[c] = static_cast<float>(offsets_[c] + room * shift);
+        screen_means_[c] = static_cast<float>(far / 2);
+        // One more than the limit for the rounding of the bound, and its own if it is large.
+        const double base = offsets_[c] - (limits_[c] - 1) + room * length * far;
+        screen_base_[c] =
+            static_cast<float>(std::isfinite(base) ? base + 0x1p-21 * std::fabs(base) : base);
         screen_slope_[c] = static_cast<float>(room * length);
-    }
-}
-
-// With F the factor of component c, y = F'(z - m). Towards the mean of `own` lies v = F'(m_own - m)
-// / |F'(m_own - m)|, and v'y = (F v)'z - (F v)'m. Rounding changes that by less than 2^-40 |F| (|z|
-// + |m|).
-void Mixture::prepare_directions() {
-    const size_t size = packed_factor(d_), all = directions_of(k_, d_);
-    directions_.resize(k_ * all);
-    directions_.zero();
-    direction_base_.resize(k_);
-    direction_slope_.resize(k_);
-    std::vector<double> v(d_), along(d_);
-    for (int c = 0; c < k_; ++c) {
-        const double *factor = factors_.data() + c * size, *mean = means_.data() + size_t(c) * d_;
-        double length = 0.0, far = 0.0;
-        for (size_t i = 0; i < size; ++i)
-            length += factor[i] * factor[i];
-        for (int i = 0; i < d_; ++i)
-            far += mean[i] * mean[i];
-        direction_slope_[c] = 0x1p-40 * std::sqrt(length);
-        direction_base_[c] = direction_slope_[c] * std::sqrt(far);
-        for (int own = 0; own < k_; ++own) {
-            if (own == c)
-                continue;
-            const double *other = means_.data() + size_t(own) * d_, *u = factor;
-            double square = 0.0;
-            for (int j0 = 0; j0 < d_; j0 += kTile) {
-                const int wide = std::min(kTile, d_ - j0);
-                double sum[kTile] = {};
-                for (int i = 0; i < j0 + wide; ++i, u += wide)
-                    for (int j = 0; j < wide; ++j)
-                        sum[j] += u[j] * (other[i] - mean[i]);
-                for (int j = 0; j < wide; ++j)
-                    v[j0 + j] = sum[j], square += sum[j] * sum[j];
-            }
-            if (!(square > 0 && square < 1e300))
-                continue; // zeros bound nothing
-            std::fill(along.begin(), along.end(), 0.0);
-            u = factor;
-            for (int j0 = 0; j0 < d_; j0 += kTile) {
-                const int wide = std::min(kTile, d_ - j0);
-                for (int i = 0; i < j0 + wide; ++i, u += wide)
-                    for (int j = 0; j < wide; ++j)
-                        along[i] += u[j] * v[j0 + j];
-            }
-            double* out =
-                directions_.data() + own * all + size_t(c / kTile) * kTile * (d_ + 1) + c % kTile;
-            const double unit = 1 / std::sqrt(square);
-            for (int i = 0; i < d_; ++i) {
-                out[kTile * (i + 1)] = along[i] * unit;
-                out[0] += along[i] * unit * mean[i];
-            }
-        }
+        direction_slope_[c] = static_cast<float>(4 * unit * std::sqrt(length));
+        direction_base_[c] = static_cast<float>(4 * unit * std::sqrt(length * far));
     }
 }
 
@@ -194,10 +142,9 @@ void Mixture::describe(MixtureTask& task) const {
     task.screen_factors = screen_factors_.data();
     task.screen_shifts = screen_shifts_.data();
     task.screen_means = screen_means_.data();
-    task.screen_halves = screen_halves_.data();
     task.screen_base = screen_base_.data();
     task.screen_slope = screen_slope_.data();
-    task.directions = direction_base_.empty() ? nullptr : directions_.data();
+    task.screen_factor = static_cast<float>(1.002 / (1 - (d_ + 16) * 0x1p-23));
     task.direction_base = direction_base_.data();
     task.direction_slope = direction_slope_.data();
     task.whitener = whitener_.data();

@@ -11,6 +11,10 @@ namespace {
 
 constexpr int kMostParts = 8; // of the moments of a component
 
+// Directions towards other means pay for rows enough, and should not take too much memory.
+constexpr int64_t kDirectedRows = 8; // for each component
+constexpr size_t kMostDirections = size_t{1} << 20;
+
 // Sums of chunks, joined with their siblings as soon as both are there.
 class Tree {
 public:
@@ -133,6 +137,20 @@ std::vector<Node> sweep(Team& team, const MixtureTask& given, int64_t first) {
     MixtureTask task = given;
     std::atomic<bool> crowded{false};
     task.crowded = &crowded;
+    const int k = task.shape.k, d = task.shape.d, padded = (d + 3) / 4 * 4;
+    Buffer<float, Pages> directions, units;
+    if (task.screened() && task.rows->n >= kDirectedRows * k &&
+        k * product_size(k, d) <= kMostDirections) {
+        directions.resize(k * product_size(k, d));
+        directions.zero();
+        units.resize(static_cast<size_t>(k) * k * padded);
+        team.for_chunks(k, 1, [&](int, int64_t c, int64_t) {
+            kernels().mixture_directions(task, static_cast<int>(c), directions.data(),
+                                         units.data());
+        });
+        task.directions = directions.data();
+        task.units = units.data();
+    }
     return task.sums && task.shape.shared() ? sweep_shared(team, task, first)
                                             : sweep_chunks(team, task, first);
 }

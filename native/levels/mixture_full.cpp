@@ -11,8 +11,7 @@
 namespace coterie::COTERIE_LEVEL {
 namespace {
 
-constexpr int kScreened = 16;    // columns from which it pays to leave densities out,
-constexpr double kCrowded = 0.4; // where no more than this part of them matters
+constexpr double kCrowded = 0.4; // it pays to leave densities out up to this part that matters
 
 struct Scratch {
     size_t component; // numbers per component: mass (8), first (padded), blocks of the second
@@ -55,11 +54,13 @@ void maximise(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch,
         return load<VD>(leaf.logs(v / kParts) + 8 * c + v % kParts * kLanes) *
                load<VD>(leaf.share + v * kLanes);
     };
-    const auto row = [&](int place, int b) __attribute__((always_inline)) {
-        return load<D4>(leaf.rows + static_cast<size_t>(place) * leaf.padded + 4 * b);
+    const auto columns = [rows = leaf.rows, padded = leaf.padded](int b) {
+        return [from = rows + 4 * b, padded](int place) __attribute__((always_inline)) {
+            return load<D4>(from + static_cast<size_t>(place) * padded);
+        };
     };
     panel.choose(leaf.groups * kParts, share, mass, [&](int rows) {
-        panel.gather(row, task.centres + static_cast<size_t>(c) * leaf.d, leaf.d, rows, first);
+        panel.gather(columns, task.centres + static_cast<size_t>(c) * leaf.d, leaf.d, rows, first);
         panel.multiply_rows(rows, 0, panel.blocks, second);
     });
 }
@@ -100,21 +101,17 @@ void mixture_full(const MixtureTask& task, int64_t begin, int64_t end, double* m
     const Scratch scratch(task, leaf);
     const Screen screen(leaf, scratch.moved, scratch.panel.rest);
     double* const values = leaf.columns;
-    leaf.rows = task.sums ? scratch.rows : nullptr;
     const int k = leaf.k;
-    // Degrees that are shown to the caller are shown however small they are.
     const double* limits = task.degrees ? nullptr : task.limits;
     if (task.sums)
         std::memset(scratch.sums, 0, sizeof(double) * k * scratch.component);
     double likelihood = 0.0;
     for (int64_t at = begin; at < end; at += kLeafRows) {
         leaf.place(at, std::min<int64_t>(end, at + kLeafRows));
-        const bool screened =
-            task.computed() && limits && leaf.d >= kScreened && k > 1 && !task.crowded->load();
-        if (!task.sums) { // rows or columns, not both
-            leaf.columns = screened ? nullptr : values;
-            leaf.rows = screened ? values : nullptr;
-        }
+        const bool screened = task.screened() && !task.crowded->load();
+        // Bounds want rows, densities of all components columns, and sums rows.
+        leaf.columns = screened ? nullptr : values;
+        leaf.rows = task.sums ? scratch.rows : screened ? values : nullptr;
         if (task.sums || task.computed())
             leaf.read(task);
         if (task.computed()) {

@@ -24,19 +24,21 @@ void add(const MixtureTask& task, int64_t end, int c, int part, int parts, doubl
                 sizeof(double) *
                     (8 + padded + blocks_of(panel.blocks - from) - blocks_of(panel.blocks - to)));
     const T* x = static_cast<const T*>(task.rows->values) + task.shared_from * d;
-    const auto row = [&](int place, int b) __attribute__((always_inline)) {
-        const T* at = x + static_cast<int64_t>(place) * d + 4 * b;
-        D4 value;
-        if (4 * b + 4 > d) {
-            value = load<D4>(task.origin + 4 * b); // zeros beyond the last column
-            for (int l = 0; l < d - 4 * b; ++l)
-                value[l] = at[l];
-        } else if constexpr (sizeof(T) == 8) {
-            value = load<D4>(at);
-        } else {
-            value = __builtin_convertvector(load<F4>(at), D4);
-        }
-        return (value - load<D4>(task.origin + 4 * b)) * load<D4>(task.scale + 4 * b);
+    const auto columns = [&](int b) {
+        const D4 origin = load<D4>(task.origin + 4 * b), scale = load<D4>(task.scale + 4 * b);
+        return [from = x + 4 * b, d, left = d - 4 * b, origin, scale](int place)
+                   __attribute__((always_inline)) {
+                       const T* at = from + static_cast<int64_t>(place) * d;
+                       D4 value = origin; // zeros beyond the last column
+                       if (left < 4)
+                           for (int l = 0; l < left; ++l)
+                               value[l] = at[l];
+                       else if constexpr (sizeof(T) == 8)
+                           value = load<D4>(at);
+                       else
+                           value = __builtin_convertvector(load<F4>(at), D4);
+                       return (value - origin) * scale;
+                   };
     };
     const double* shares = task.shares + static_cast<size_t>(c) * kStretch;
     const int vectors = static_cast<int>((end - task.shared_from + kLanes - 1) / kLanes);
@@ -45,7 +47,7 @@ void add(const MixtureTask& task, int64_t end, int c, int part, int parts, doubl
         [&](int v) __attribute__((always_inline)) { return load<VD>(shares + v * kLanes); }, mass,
         [&](int rows) {
             pause();
-            panel.gather(row, task.centres + static_cast<size_t>(c) * d, d, rows, first);
+            panel.gather(columns, task.centres + static_cast<size_t>(c) * d, d, rows, first);
             panel.multiply_rows(rows, from, to, second);
         });
     if (part == 0)

@@ -13,6 +13,10 @@ inline size_t blocks_of(int blocks) {
     return static_cast<size_t>(blocks) * (blocks + 1) / 2 * kSixteen;
 }
 
+template <class T, int N> struct Several {
+    T at[N];
+};
+
 struct Panel {
     int first = 0, blocks; // blocks of four columns that are gathered: [first, blocks)
     double* values;        // (blocks, kPanel, 4)
@@ -28,20 +32,24 @@ struct Panel {
     }
     double* block(int b) const { return values + static_cast<size_t>(b) * kPanel * 4; }
 
-    // The gathered rows, and the sums of r (z - m), even and odd rows apart. row(place, b): four
-    // columns of a row.
-    template <class Row>
-    COTERIE_INLINE void gather(const Row& row, const double* centre, int d, int rows,
+    // The gathered rows, and the sums of r (z - m), even and odd rows apart. columns(b)(place):
+    // four columns of a row.
+    template <class Columns>
+    COTERIE_INLINE void gather(const Columns& columns, const double* centre, int d, int rows,
                                double* sums) const {
+        using Four = decltype(columns(0));
         int b = first;
+        for (; b + 4 <= blocks; b += 4)
+            gather_blocks<4, Four>({columns(b), columns(b + 1), columns(b + 2), columns(b + 3)},
+                                   centre, d, b, rows, sums);
         for (; b + 2 <= blocks; b += 2)
-            gather_blocks<2>(row, centre, d, b, rows, sums);
+            gather_blocks<2, Four>({columns(b), columns(b + 1)}, centre, d, b, rows, sums);
         if (b < blocks)
-            gather_blocks<1>(row, centre, d, b, rows, sums);
+            gather_blocks<1, Four>({columns(b)}, centre, d, b, rows, sums);
     }
-    template <int Count, class Row>
-    COTERIE_INLINE void gather_blocks(const Row& row, const double* centre, int d, int b, int rows,
-                                      double* sums) const {
+    template <int Count, class Four>
+    COTERIE_INLINE void gather_blocks(const Several<Four, Count>& from, const double* centre, int d,
+                                      int b, int rows, double* sums) const {
         D4 m[Count], even[Count], odd[Count] = {};
         for (int q = 0; q < Count; ++q) {
             const int j = 4 * (b + q);
@@ -50,12 +58,14 @@ struct Panel {
             m[q] = load<D4>(edge);
             even[q] = load<D4>(sums + j);
         }
-        double* out = block(b);
+        double* const out = block(b);
+        const double* const root_of = roots; // what is stored does not change them
+        const int32_t* const place_of = places;
         const auto take = [&](int t, D4* sum) __attribute__((always_inline)) {
-            const D4 root = every4(roots[t]);
-#pragma GCC unroll 2
+            const D4 root = every4(root_of[t]);
+#pragma GCC unroll 4
             for (int q = 0; q < Count; ++q) {
-                const D4 value = (row(places[t], b + q) - m[q]) * root;
+                const D4 value = (from.at[q](place_of[t]) - m[q]) * root;
                 store(out + q * kPanel * 4 + 4 * t, value);
                 sum[q] = fma(root, value, sum[q]);
             }
@@ -113,10 +123,6 @@ struct Panel {
     }
 
     void multiply_rows(int rows, int from, int to, double* second) const;
-};
-
-template <class T, int N> struct Several {
-    T at[N];
 };
 
 // Lefts x Rights blocks of a second moment += products of `rows` gathered rows. Each left has its

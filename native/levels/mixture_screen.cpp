@@ -1,17 +1,58 @@
 // mixture_screen.cpp: bounds of log densities in float32, as far as they are needed, and the
 // densities that they leave over.
+//
+// A log density is at most offset - |y|^2 + what rounding may hide. With v of length one, and the
+// columns of y in two parts, the first p and the rest,
+//     |y|^2 >= |y_first|^2 + (v_rest'y_rest)^2 / |v_rest|^2,  v_rest'y_rest = v'y -
+//     v_first'y_first,
+// and v'y is a single product of the row, see mixture_directions.cpp. If v points towards the mean
+// that is nearest to the row, that is most of |y|^2 where means are far apart; columns of y are
+// then found one tile after the other only until the bound is enough, often none at all.
+//
+// For any t in (0, 1) and an error e of y_first, |y|^2 >= (1 - t) |y + e|^2 - (1 / t - 1) |e|^2;
+// here t = 2^-9, and |e|^2 is bounded in the mixture's `screen_base` and, by the row's length,
+// `screen_slope`. What rounding may do to v'y - v_first'y_first is subtracted from its size. So a
+// row is done as soon as its bound is `needed`; what is no number never is.
 #include "mixture_screen.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 namespace {
 
-constexpr int kGroup = 2 * W; // rows of a float32 tile
 constexpr float kHuge = 1e37f;
+constexpr int kFour = 4;            // rows that meet a matrix together
+constexpr int kVectors = kSide / W; // in a stretch of its columns
+constexpr int kAhead = 24;          // columns that are turned at a time
+constexpr uint32_t kAll = (1u << W) - 1;
 
-// sums += squares of Wide whitened columns, for 2 W rows. u: (start + Wide, Wide) of the factor.
+// Four rows times kSide columns of a matrix (1 + d, stride), less what it begins with.
+COTERIE_INLINE void products(const float* const* z, int d, const float* matrix, int stride,
+                             VF (*dots)[kVectors]) {
+    VF sum[kFour][kVectors];
+#pragma GCC unroll 4
+    for (int q = 0; q < kFour; ++q)
+        for (int p = 0; p < kVectors; ++p)
+            sum[q][p] = -load<VF>(matrix + p * W);
+    for (int i = 0; i < d; ++i) {
+        matrix += stride;
+#pragma GCC unroll 4
+        for (int q = 0; q < kFour; ++q)
+            for (int p = 0; p < kVectors; ++p)
+                sum[q][p] = fma(all(z[q][i]), load<VF>(matrix + p * W), sum[q][p]);
+    }
+    for (int q = 0; q < kFour; ++q)
+        for (int p = 0; p < kVectors; ++p)
+            dots[q][p] = sum[q][p];
+}
+
+// What is known of kGroup rows after some columns.
+struct Bound {
+    VF squares[2], along[2], rest[2]; // |y_first|^2, v_first'y_first, |v_rest|^2
+};
+
+// Wide more columns. u: (start + Wide, Wide) of the factor; v: from these columns on.
 template <int Wide>
-COTERIE_INLINE void tile32(const float* z, const float* u, int start, const float* shift,
-                           float* sums) {
+void tile32(const float* z, const float* u, int start, const float* shift, const float* v,
+            Bound& bound) {
     VF y[Wide][2];
 #pragma GCC unroll 6
     for (int j = 0; j < Wide; ++j)
@@ -26,164 +67,133 @@ COTERIE_INLINE void tile32(const float* z, const float* u, int start, const floa
             y[j][1] = fma(factor, x1, y[j][1]);
         }
     }
-    for (int p = 0; p < 2; ++p) {
-        VF sum = load<VF>(sums + p * W);
+    for (int p = 0; p < 2; ++p)
 #pragma GCC unroll 6
-        for (int j = 0; j < Wide; ++j)
-            sum = fma(y[j][p], y[j][p], sum);
-        store(sums + p * W, sum);
-    }
+        for (int j = 0; j < Wide; ++j) {
+            const VF unit = load<VF>(v + j * kGroup + p * W);
+            bound.squares[p] = fma(y[j][p], y[j][p], bound.squares[p]);
+            bound.along[p] = fma(unit, y[j][p], bound.along[p]);
+            bound.rest[p] = fma(-unit, unit, bound.rest[p]);
+        }
 }
 
-// The same for the groups that are left, and which of them have a row whose sum is not enough yet.
-template <int Wide>
-int tiles32(const float* z, int d, int32_t* left, int groups, const float* u, int start,
-            const float* shift, const float* enough, float* sums) {
-    int still = 0;
-    for (int t = 0; t < groups; ++t) {
-        const int g = left[t];
-        tile32<Wide>(z + static_cast<size_t>(g) * d * kGroup, u, start, shift, sums + g * kGroup);
-        uint32_t done[2];
-        for (int p = 0; p < 2; ++p)
-            done[p] =
-                bits(load<VF>(sums + g * kGroup + p * W) >= load<VF>(enough + g * kGroup + p * W));
-        left[still] = g;
-        still += (done[0] & done[1]) != (W == 32 ? ~0u : (1u << W) - 1);
+// Columns [begin, end) of kGroup rows, side by side.
+void turn(const float* const* from, int begin, int end, float* out) {
+    for (int i = begin; i < end; i += 4)
+        for (int q = 0; q < kGroup; q += 4) {
+            const F4 r0 = load<F4>(from[q] + i), r1 = load<F4>(from[q + 1] + i);
+            const F4 r2 = load<F4>(from[q + 2] + i), r3 = load<F4>(from[q + 3] + i);
+            const F4 a = __builtin_shufflevector(r0, r1, 0, 4, 1, 5);
+            const F4 b = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
+            const F4 c = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
+            const F4 e = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
+            float* to = out + i * kGroup + q;
+            store(to, __builtin_shufflevector(a, c, 0, 1, 4, 5));
+            store(to + kGroup, __builtin_shufflevector(a, c, 2, 3, 6, 7));
+            store(to + 2 * kGroup, __builtin_shufflevector(b, e, 0, 1, 4, 5));
+            store(to + 3 * kGroup, __builtin_shufflevector(b, e, 2, 3, 6, 7));
+        }
+}
+
+// order: places by what they lack, so that those that need about as many columns come together.
+void sort_by_lack(const float* lack, int count, float most, uint8_t* order) {
+    constexpr int kBuckets = 64;
+    const float scale = most > 0 ? (kBuckets - 1) / most : 0.f;
+    int begins[kBuckets + 1] = {};
+    uint8_t bucket[kLeafRows];
+    for (int i = 0; i < count; ++i) {
+        const float place = lack[i] * scale;
+        bucket[i] = place < kBuckets ? static_cast<uint8_t>(std::max(place, 0.f)) : kBuckets - 1;
+        ++begins[bucket[i] + 1];
     }
-    return still;
+    for (int b = 0; b < kBuckets; ++b)
+        begins[b + 1] += begins[b];
+    for (int i = 0; i < count; ++i)
+        order[begins[bucket[i]]++] = static_cast<uint8_t>(i);
 }
 
 } // namespace
 
 Screen::Screen(const Leaf& leaf, double* batch, double* memory) {
-    const size_t size = static_cast<size_t>(kLeafRows) * leaf.padded;
+    const size_t padded = leaf.padded;
     moved = batch;
     picked = memory;
-    found = picked + static_cast<size_t>(kBatch) * leaf.padded;
-    tops = found + kBatch;
-    rows = reinterpret_cast<float*>(tops + kLeafRows);
-    squares = rows + size;
-    sums = squares + kLeafRows;
-    enough = sums + kLeafRows;
-    best = reinterpret_cast<int32_t*>(enough + kLeafRows);
+    found = picked + kBatch * padded;
+    rows = reinterpret_cast<float*>(found + kBatch);
+    squares = rows + kLeafRows * padded;
+    lengths = squares + kLeafRows;
+    tops = lengths + kLeafRows;
+    turned = tops + kLeafRows;
+    towards = turned + kGroup * padded;
+    nothing = towards + kGroup * padded;
+    along = nothing + padded;
+    best = reinterpret_cast<int32_t*>(along + static_cast<size_t>(leaf.k) * kLeafRows);
     list = best + kLeafRows;
-    left = list + kLeafRows;
-    starts = left + leaf.k;
-    far = reinterpret_cast<uint8_t*>(starts + leaf.k + 1);
+    starts = list + kLeafRows;
+    counts = starts + leaf.k + 1;
+    waiting = reinterpret_cast<uint8_t*>(counts + leaf.k);
+    std::memset(nothing, 0, sizeof(float) * padded);
 }
 
 // The leaf in float32.
 void Screen::narrow(const Leaf& leaf) const {
-    const int d = leaf.d;
-    typedef float F8 __attribute__((vector_size(32)));
-    for (int g = 0; g < leaf.groups; ++g) {
-        F8 square = {};
-        const double* from = leaf.rows + static_cast<size_t>(8 * g) * leaf.padded;
-        for (int j = 0; j < d; j += 4) {
-            double turned[32];
-            for (int half = 0; half < 2; ++half) {
-                const double* four = from + 4 * half * leaf.padded + j;
-                store_turned(load<D4>(four), load<D4>(four + leaf.padded),
-                             load<D4>(four + 2 * leaf.padded), load<D4>(four + 3 * leaf.padded),
-                             turned + 4 * half);
-            }
-            for (int i = j; i < std::min(d, j + 4); ++i) {
-                F8 narrow;
-                for (int q = 0; q < 8; ++q)
-                    narrow[q] = static_cast<float>(turned[8 * (i - j) + q]);
-                store(rows + (static_cast<size_t>(8 * g / kGroup) * d + i) * kGroup +
-                          8 * g % kGroup,
-                      narrow);
-                square += narrow * narrow;
-            }
+    for (int r = 0; r < leaf.n; ++r) {
+        const double* from = leaf.rows + static_cast<size_t>(r) * leaf.padded;
+        float* to = rows + static_cast<size_t>(r) * leaf.padded;
+        F4 sum = {};
+        for (int j = 0; j < leaf.padded; j += 4) {
+            const F4 value = __builtin_convertvector(load<D4>(from + j), F4);
+            store(to + j, value);
+            sum += value * value;
         }
-        store(squares + 8 * g, square);
+        squares[r] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+        lengths[r] = std::sqrt(squares[r]);
     }
 }
 
 // best: the component with the nearest mean, by the largest of m'z - |m|^2 / 2. A guess: a wrong
 // one costs time only.
 void Screen::guess(const MixtureTask& task, const Leaf& leaf) const {
-    const int d = leaf.d, k = leaf.k;
-    for (int g = 0; g < (leaf.n + kGroup - 1) / kGroup; ++g) {
-        const float* group = rows + static_cast<size_t>(g) * d * kGroup;
-        VF highest[2];
-        VI chosen[2] = {};
-        for (int p = 0; p < 2; ++p)
-            highest[p] = all(-INFINITY);
-        for (int c = 0; c < k; c += 4) {
-            const float* mean[4];
-            VF near[4][2];
-            for (int t = 0; t < 4; ++t) {
-                const int own = c + t < k ? c + t : c;
-                mean[t] = task.screen_means + static_cast<size_t>(own) * d;
-                near[t][0] = near[t][1] = all(-task.screen_halves[own]);
-            }
-            const float* z = group;
-            for (int i = 0; i < d; ++i, z += kGroup)
-#pragma GCC unroll 4
-                for (int t = 0; t < 4; ++t)
-                    for (int p = 0; p < 2; ++p)
-                        near[t][p] = fma(all(mean[t][i]), load<VF>(z + p * W), near[t][p]);
-            for (int t = 0; t < 4 && c + t < k; ++t)
-                for (int p = 0; p < 2; ++p) {
-                    chosen[p] = near[t][p] > highest[p] ? all(c + t) : chosen[p];
-                    highest[p] = max(near[t][p], highest[p]);
+    const int wide = side_by_side(leaf.k);
+    for (int r = 0; r < leaf.n; r += kFour) {
+        const float* z[kFour];
+        VF highest[kFour];
+        VI chosen[kFour] = {};
+        for (int q = 0; q < kFour; ++q) {
+            z[q] = rows + static_cast<size_t>(std::min(r + q, leaf.n - 1)) * leaf.padded;
+            highest[q] = all(-INFINITY);
+        }
+        for (int c = 0; c < wide; c += kSide) {
+            VF near[kFour][kVectors];
+            products(z, leaf.d, task.screen_means + c, wide, near);
+            for (int q = 0; q < kFour; ++q)
+                for (int p = 0; p < kVectors; ++p) {
+                    chosen[q] = near[q][p] > highest[q] ? all(c + p * W) : chosen[q];
+                    highest[q] = max(near[q][p], highest[q]);
                 }
         }
-        for (int p = 0; p < 2; ++p)
-            store(best + g * kGroup + p * W, chosen[p]);
-    }
-}
-
-// list: the rows whose density under component c may matter, of those that have another guess.
-//
-// A log density is at most offset - |y|^2 + what rounding may hide, and |y|^2 is at least the
-// squares of its leading columns. For any t in (0, 1) and an error e of y, |y|^2 >= (1 - t) |y +
-// e|^2 - (1 / t - 1) |e|^2; here t = 2^-9, and |e|^2 is bounded in the mixture's `screen_base` and,
-// by the row's length, `screen_slope`. So a row is done as soon as its sum is `enough`; what is no
-// number never is.
-int Screen::survivors(const MixtureTask& task, const Leaf& leaf, int c) const {
-    const int d = leaf.d, n = leaf.n, groups = (n + kGroup - 1) / kGroup;
-    const float base = task.screen_base[c], slope = task.screen_slope[c];
-    const double limit = task.limits[c] - 1; // one more for the rounding of the bound itself
-    const uint8_t* skip = far + static_cast<size_t>(c) * kLeafRows;
-    std::fill(enough, enough + groups * kGroup, -INFINITY);
-    int still = 0;
-    for (int g = 0; g < groups; ++g) {
-        bool any = false;
-        for (int r = g * kGroup; r < std::min(n, (g + 1) * kGroup); ++r) {
-            if (skip[r])
-                continue;
-            any = true;
-            const float room = slope * squares[r] + base;
-            const float needed = static_cast<float>((room - (tops[r] + limit)) * 1.002);
-            enough[r] = needed < kHuge ? needed : NAN;
+        for (int q = 0; q < std::min(kFour, leaf.n - r); ++q) {
+            const float top = -smallest(-highest[q]);
+            const int lane = __builtin_ctz(bits((VI)(highest[q] == top)) | 1u << (W - 1));
+            best[r + q] = std::min(chosen[q][lane] + lane, leaf.k - 1); // if none is a number
         }
-        list[still] = g;
-        still += any;
     }
-    std::memset(sums, 0, sizeof(float) * groups * kGroup);
-    const float* u = task.screen_factors + static_cast<size_t>(c) * packed_factor(d);
-    const float* shift = task.screen_shifts + static_cast<size_t>(c) * d;
-    for (int j = 0; j < d && still; j += kTile) {
-        const int wide = d - j < kTile ? d - j : kTile;
-        constexpr decltype(&tiles32<1>) kTiles[] = {nullptr,    tiles32<1>, tiles32<2>, tiles32<3>,
-                                                    tiles32<4>, tiles32<5>, tiles32<6>};
-        still = kTiles[wide](rows, d, list, still, u, j, shift + j, enough, sums);
-        u += static_cast<size_t>(j + wide) * wide;
-    }
-    if (!still)
-        return 0;
-    int count = 0;
-    for (int r = 0; r < n; ++r) {
-        list[count] = r;
-        count += !(sums[r] >= enough[r]);
-    }
-    return count;
 }
 
-// Log densities of at most kBatch rows under component c; the rows stay in `picked`.
+// list: rows by their nearest mean, one component after the other.
+void Screen::sort_by_best(const Leaf& leaf) const {
+    std::fill(starts, starts + leaf.k + 1, 0);
+    for (int r = 0; r < leaf.n; ++r)
+        ++starts[best[r] + 1];
+    for (int c = 0; c < leaf.k; ++c) {
+        starts[c + 1] += starts[c];
+        counts[c] = starts[c];
+    }
+    for (int r = 0; r < leaf.n; ++r)
+        list[counts[best[r]]++] = r;
+}
+
+// Log densities of at most kBatch rows under component c.
 void Screen::compute(const MixtureTask& task, const Leaf& leaf, int c, const int32_t* places,
                      int count) const {
     const int groups = (count + 7) / 8, stride = 8 * leaf.padded;
@@ -203,119 +213,138 @@ void Screen::compute(const MixtureTask& task, const Leaf& leaf, int c, const int
         leaf.logs(places[t] / 8)[8 * c + places[t] % 8] = found[t];
 }
 
-// far: of the rows in `picked`, whose own densities are `found`. |y|^2 is at least the square of y
-// along any direction; that towards the own mean is one number for a row, and most of |y|^2 if the
-// means are far apart.
-void Screen::project(const MixtureTask& task, const Leaf& leaf, int own, const int32_t* places,
-                     int count) const {
-    const int d = leaf.d, k = leaf.k, groups = (count + 7) / 8;
-    for (int t = 0; t < 8 * groups;
-         ++t) // where the rows less a mean were, which are not needed now
-        moved[t] = std::sqrt(squares[places[std::min(t, count - 1)]]);
-    const double* lengths = moved;
-    const double* direction = task.directions + static_cast<size_t>(own) * directions_of(k, d);
-    for (int j0 = 0; j0 < k; j0 += kTile, direction += kTile * (d + 1))
-        for (int g = 0; g < groups; ++g) {
-            const double *z = picked + g * 8 * leaf.padded, *a = direction;
-            VD y[kTile][kParts];
-#pragma GCC unroll 6
-            for (int j = 0; j < kTile; ++j)
-                for (int p = 0; p < kParts; ++p)
-                    y[j][p] = every(-a[j]);
-            a += kTile;
-            for (int i = 0; i < d; ++i, z += 8, a += kTile) {
-                VD x[kParts];
-                for (int p = 0; p < kParts; ++p)
-                    x[p] = load<VD>(z + p * kLanes);
-#pragma GCC unroll 6
-                for (int j = 0; j < kTile; ++j)
-                    for (int p = 0; p < kParts; ++p)
-                        y[j][p] = fma(every(a[j]), x[p], y[j][p]);
-            }
-            const int rows_here = std::min(8, count - 8 * g);
-            for (int j = 0; j < std::min(kTile, k - j0); ++j) {
-                const int c = j0 + j;
-                if (c == own)
-                    continue;
-                const VD above = every(task.offsets[c] - (task.limits[c] - 1));
-                const VD slope = every(task.direction_slope[c]),
-                         base = every(task.direction_base[c]);
-                uint32_t near = 0;
-                for (int p = 0; p < kParts; ++p) {
-                    const VD sure = max(y[j][p], -y[j][p]) -
-                                    fma(slope, load<VD>(lengths + 8 * g + p * kLanes), base);
-                    const VL away =
-                        (VL)(sure > VD{}) &
-                        (VL)(sure * sure >= above - load<VD>(found + 8 * g + p * kLanes));
-                    near |= (bits(away) ^ ((1u << kLanes) - 1)) << p * kLanes;
+// Rows whose nearest mean is that of `own` wait for every other component under which v'y alone
+// does not bound them.
+void Screen::project(const MixtureTask& task, const Leaf& leaf, int own) const {
+    const int k = leaf.k, d = leaf.d, wide = side_by_side(k), end = starts[own + 1];
+    const float* matrix = task.directions ? task.directions + own * product_size(k, d) : nullptr;
+    for (int at = starts[own]; at < end; at += kFour) {
+        const float* z[kFour];
+        for (int q = 0; q < kFour; ++q)
+            z[q] = rows + static_cast<size_t>(list[std::min(at + q, end - 1)]) * leaf.padded;
+        for (int c0 = 0; c0 < wide; c0 += kSide) {
+            VF dots[kFour][kVectors] = {};
+            if (matrix)
+                products(z, d, matrix + c0, wide, dots);
+            const uint32_t others = (k - c0 < kSide ? (1u << (k - c0)) - 1 : (1u << kSide) - 1) &
+                                    ~(own / kSide * kSide == c0 ? 1u << own % kSide : 0u);
+            for (int q = 0; q < std::min(kFour, end - at); ++q) {
+                const int r = list[at + q];
+                const VF square = all(squares[r]), length = all(lengths[r]), top = all(tops[r]);
+                uint32_t far = 0;
+                float dot[kSide];
+                for (int p = 0; p < kVectors; ++p) {
+                    const int c = c0 + p * W;
+                    const VF needed = (fma(load<VF>(task.screen_slope + c), square,
+                                           load<VF>(task.screen_base + c)) -
+                                       top) *
+                                      task.screen_factor;
+                    const VF slip = fma(load<VF>(task.direction_slope + c), length,
+                                        load<VF>(task.direction_base + c));
+                    const VF sure = max(abs(dots[q][p]) - slip, VF{});
+                    far |= bits((VI)(sure * sure >= needed) & (VI)(needed < kHuge)) << p * W;
+                    store(dot + p * W, dots[q][p]);
                 }
-                near &= (1u << rows_here) - 1;
-                left[c] += __builtin_popcount(near);
-                for (; near; near &= near - 1)
-                    far[static_cast<size_t>(c) * kLeafRows + places[8 * g + __builtin_ctz(near)]] =
-                        0;
+                for (uint32_t near = others & ~far; near; near &= near - 1) {
+                    const int l = __builtin_ctz(near);
+                    const size_t place = static_cast<size_t>(c0 + l) * kLeafRows + counts[c0 + l]++;
+                    waiting[place] = static_cast<uint8_t>(r);
+                    along[place] = dot[l];
+                }
             }
         }
+    }
+}
+
+// list: the rows that wait and whose density under component c may matter.
+int Screen::survivors(const MixtureTask& task, const Leaf& leaf, int c) const {
+    const int d = leaf.d, count = counts[c];
+    const uint8_t* places = waiting + static_cast<size_t>(c) * kLeafRows;
+    const float* dots = along + static_cast<size_t>(c) * kLeafRows;
+    float needed[kLeafRows], slips[kLeafRows], lack[kLeafRows], most = 0.f;
+    for (int i = 0; i < count; ++i) {
+        const int r = places[i];
+        const float bound = (task.screen_slope[c] * squares[r] + task.screen_base[c] - tops[r]) *
+                            task.screen_factor;
+        needed[i] = bound < kHuge ? bound : NAN;
+        slips[i] = task.direction_slope[c] * lengths[r] + task.direction_base[c];
+        const float sure = std::max(std::fabs(dots[i]) - slips[i], 0.f);
+        lack[i] = needed[i] - sure * sure;
+        most = std::max(most, lack[i] < kHuge ? lack[i] : 0.f);
+    }
+    uint8_t order[kLeafRows];
+    sort_by_lack(lack, count, most, order);
+    const float* factor = task.screen_factors + static_cast<size_t>(c) * packed_factor(d);
+    const float* shift = task.screen_shifts + static_cast<size_t>(c) * d;
+    const float* units =
+        task.units ? task.units + static_cast<size_t>(c) * leaf.k * leaf.padded : nullptr;
+    int left = 0;
+    for (int g = 0; g < count; g += kGroup) {
+        const float *z[kGroup], *v[kGroup];
+        float dot[kGroup], slip[kGroup], enough[kGroup];
+        for (int q = 0; q < kGroup; ++q) {
+            const int i = order[std::min(g + q, count - 1)], r = places[i];
+            z[q] = rows + static_cast<size_t>(r) * leaf.padded;
+            v[q] = units ? units + static_cast<size_t>(best[r]) * leaf.padded : nothing;
+            dot[q] = dots[i], slip[q] = slips[i], enough[q] = needed[i];
+        }
+        Bound bound = {};
+        bound.rest[0] = bound.rest[1] = all(1.0002f); // no less than it is
+        const float* u = factor;
+        uint32_t done[2] = {};
+        for (int j = 0, there = 0; j < d && (done[0] & done[1]) != kAll;) {
+            const int wide = d - j < kTile ? d - j : kTile;
+            if (j + wide > there) {
+                const int more = std::min(leaf.padded, there + kAhead);
+                turn(z, there, more, turned);
+                turn(v, there, more, towards);
+                there = more;
+            }
+            constexpr decltype(&tile32<1>) kTiles[] = {nullptr,   tile32<1>, tile32<2>, tile32<3>,
+                                                       tile32<4>, tile32<5>, tile32<6>};
+            kTiles[wide](turned, u, j, shift + j, towards + j * kGroup, bound);
+            u += static_cast<size_t>(j + wide) * wide;
+            j += wide;
+            for (int p = 0; p < 2; ++p) {
+                const VF sure =
+                    max(abs(load<VF>(dot + p * W) - bound.along[p]) - load<VF>(slip + p * W), VF{});
+                const VF lacking = load<VF>(enough + p * W) - bound.squares[p];
+                done[p] = bits((VI)(sure * sure >= lacking * max(bound.rest[p], all(0.25f))));
+            }
+        }
+        for (int q = 0; q < std::min(kGroup, count - g); ++q)
+            if (!(done[q / W] >> q % W & 1))
+                list[left++] = places[order[g + q]];
+    }
+    return left;
 }
 
 int64_t Screen::log_densities(const MixtureTask& task, const Leaf& leaf, const Pause& pause) const {
     const int k = leaf.k, n = leaf.n;
     narrow(leaf);
     guess(task, leaf);
+    sort_by_best(leaf);
     std::fill(leaf.degrees, leaf.degrees + static_cast<size_t>(8) * leaf.groups * k, -INFINITY);
     for (int r = n; r < 8 * leaf.groups; ++r)
         for (int c = 0; c < k; ++c)
             leaf.logs(r / 8)[8 * c + r % 8] = 0.0;
-    // Rows by their nearest mean, one component after the other.
-    std::fill(left, left + k, 0);
-    for (int r = 0; r < n; ++r)
-        ++left[best[r]];
-    for (int c = 0, begin = 0; c < k; ++c) {
-        const int count = left[c];
-        left[c] = begin;
-        begin += count;
-    }
-    for (int r = 0; r < n; ++r)
-        list[left[best[r]]++] = r;
-    for (int c = 0, begin = 0; c < k; ++c) { // `left` is where they end
-        starts[c] = begin;
-        begin = left[c];
-    }
-    starts[k] = n;
-    std::fill(left, left + k, 0);
-    std::memset(far, 1, static_cast<size_t>(k) * kLeafRows);
+    std::fill(counts, counts + k, 0);
     for (int c = 0; c < k; ++c) {
-        const int count = starts[c + 1] - starts[c];
-        const int32_t* places = list + starts[c];
         pause();
-        if (!count)
-            continue;
-        for (int t0 = 0; t0 < count; t0 += kBatch) {
-            const int32_t* some = places + t0;
-            const int few = std::min(kBatch, count - t0);
-            compute(task, leaf, c, some, few);
-            for (int t = 0; t < few; ++t)
-                tops[some[t]] = found[t];
-            if (task.directions)
-                project(task, leaf, c, some, few);
+        for (int at = starts[c]; at < starts[c + 1]; at += kBatch) {
+            const int few = std::min(kBatch, starts[c + 1] - at);
+            compute(task, leaf, c, list + at, few);
+            for (int t = 0; t < few; ++t) // no more than it is
+                tops[list[at + t]] = static_cast<float>(found[t] - 0x1p-21 * std::fabs(found[t]));
         }
-        if (task.directions)
-            continue;
-        for (int other = 0; other < k; ++other)
-            if (other != c) {
-                left[other] += count;
-                for (int t = 0; t < count; ++t)
-                    far[static_cast<size_t>(other) * kLeafRows + places[t]] = 0;
-            }
+        project(task, leaf, c);
     }
     int64_t computed = n;
     for (int c = 0; c < k; ++c) {
         pause();
-        if (!left[c])
-            continue;
         const int count = survivors(task, leaf, c);
-        for (int t0 = 0; t0 < count; t0 += kBatch)
-            compute(task, leaf, c, list + t0, std::min(kBatch, count - t0));
+        for (int t = 0; t < count; t += kBatch)
+            compute(task, leaf, c, list + t, std::min(kBatch, count - t));
         computed += count;
     }
     return computed;

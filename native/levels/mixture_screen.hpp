@@ -7,26 +7,31 @@
 
 namespace coterie::COTERIE_LEVEL {
 
+constexpr int kGroup = 2 * W; // rows of a float32 tile
+
 // Scratch of one thread, laid out after `memory`.
 struct Screen {
-    float* rows;     // (groups, d, 2 W) the leaf in float32
-    float* squares;  // (256,) of the row's length
-    float* sums;     // (256,) squares of whitened columns, under one component
-    float* enough;   // (256,) of them to know that its density is negligible
-    int32_t* best;   // (256,) the component whose mean is nearest
-    double* tops;    // (256,) its log density
-    int32_t* list;   // (256,) rows to be computed
-    uint8_t* far;    // (k, 256) is the density known to be negligible?
-    int32_t* left;   // (k,) for how many rows it is not
-    int32_t* starts; // (k + 1,) where the rows of each nearest mean begin in a list
-    double* picked;  // (kBatch, padded) the same, eight by eight
-    double* moved;   // (kBatch, padded) less a mean
-    double* found;   // (kBatch,) their log densities
+    double* picked;   // (kBatch, padded) rows to be computed, eight by eight
+    double* moved;    // (kBatch, padded) less a mean
+    double* found;    // (kBatch,) their log densities
+    float* rows;      // (256, padded) the leaf in float32
+    float* squares;   // (256,) of the row's length
+    float* lengths;   // (256,)
+    float* tops;      // (256,) log density under the component whose mean is nearest, or less
+    float* turned;    // (padded, kGroup) rows that are bounded together, column by column
+    float* towards;   // (padded, kGroup) directions towards their nearest means
+    float* nothing;   // (padded,) zeros
+    float* along;     // (k, 256) how far rows that wait lie in that direction
+    int32_t* best;    // (256,) the component whose mean is nearest
+    int32_t* list;    // (256,) rows by that component; then rows to be computed
+    int32_t* starts;  // (k + 1,) where those of each component begin
+    int32_t* counts;  // (k,) how many rows wait
+    uint8_t* waiting; // (k, 256) rows whose density may matter
 
     static size_t doubles(const MixtureTask& task) {
-        const size_t padded = (task.shape.d + 3) / 4 * 4;
-        return kLeafRows * (padded / 2 + 4 + (task.shape.k + 7) / 8) + kBatch * (padded + 1) +
-               task.shape.k + 1;
+        const size_t padded = (task.shape.d + 3) / 4 * 4, k = task.shape.k;
+        const size_t floats = (kLeafRows + 2 * kGroup + 1) * padded + kLeafRows * (5 + k);
+        return kBatch * (padded + 1) + (floats + 2 * k + 1 + kLeafRows / 4 * k) / 2 + 1;
     }
     Screen(const Leaf& leaf, double* batch, double* memory);
 
@@ -36,8 +41,8 @@ struct Screen {
 private:
     void narrow(const Leaf& leaf) const;
     void guess(const MixtureTask& task, const Leaf& leaf) const;
-    void project(const MixtureTask& task, const Leaf& leaf, int own, const int32_t* places,
-                 int count) const;
+    void sort_by_best(const Leaf& leaf) const;
+    void project(const MixtureTask& task, const Leaf& leaf, int own) const;
     int survivors(const MixtureTask& task, const Leaf& leaf, int c) const;
     void compute(const MixtureTask& task, const Leaf& leaf, int c, const int32_t* places,
                  int count) const;

@@ -34,6 +34,7 @@ bool cholesky(double*, int);
 bool inverse_root(double*, int);
 size_t moments_doubles(const MixtureTask&);
 void mixture_moments(const MixtureTask&, int64_t, int, int, int, double*, double*, const Pause&);
+void mixture_directions(const MixtureTask&, int, float*, float*);
 
 namespace {
 
@@ -74,6 +75,7 @@ const Kernels table = {COTERIE_LEVEL_NAME,
                        mixture,
                        moments_doubles,
                        mixture_moments,
+                       mixture_directions,
                        cholesky,
                        inverse_root,
                        float_tree,

@@ -198,6 +198,8 @@ struct Kernels {
     size_t (*moments_doubles)(const MixtureTask&);
     void (*mixture_moments)(const MixtureTask&, int64_t end, int component, int part, int parts,
                             double* scratch, double* sums, const Pause& pause);
+    // Directions under one component towards the means of all others, see mixture_directions.cpp.
+    void (*mixture_directions)(const MixtureTask&, int component, float* directions, float* units);
     // Replace an upper triangle, see inverse_root.cpp; false if it is not positive definite.
     bool (*cholesky)(double* triangle, int d);
     bool (*inverse_root)(double* triangle, int d);

@@ -26,6 +26,8 @@ constexpr int kTile = 6;       // columns of a triangular factor that are multip
 constexpr int kSixteen = 16;   // numbers in a 4 x 4 block of a second moment
 constexpr int kManyAxes = 64;  // full covariances of more columns: threads share one set of sums
 constexpr int kStretch = 4096; // rows whose degrees of belonging are kept for that, at a time
+constexpr int kScreened = 16;  // full covariances from so many columns: densities may be left out
+constexpr int kSide = 16;      // components that a row is multiplied with side by side
 // Half the squared distance, in the exponent of 2.
 constexpr double kHalf = 0.5 * 1.44269504088896340736;
 constexpr double kNegligible = -100; // log2 of degrees that are taken as zero, if not told
@@ -63,11 +65,10 @@ inline size_t packed_factor(int d) {
     return size;
 }
 
-// Numbers in the directions from one mean to those of all k components: kTile of them together,
-// what is subtracted, and then column by column.
-inline size_t directions_of(int k, int d) {
-    return static_cast<size_t>(k + kTile - 1) / kTile * kTile * (d + 1);
-}
+// k, or the numbers of a matrix (1 + d, k) that rows are multiplied with, for components side by
+// side: what is subtracted, and then column by column.
+inline int side_by_side(int k) { return (k + kSide - 1) / kSide * kSide; }
+inline size_t product_size(int k, int d) { return static_cast<size_t>(d + 1) * side_by_side(k); }
 
 // What a kernel needs to know; it only points.
 struct MixtureTask {
@@ -82,20 +83,21 @@ struct MixtureTask {
     const double* shifts = nullptr;  // full: (k, d) what the factor makes of the mean
     const uint8_t* direct = nullptr; // full: (k,) subtract the mean before the factor
     const double* limits = nullptr;  // full: (k,) log2 of degrees that are taken as zero
-    // full: for bounds in float32, see mixture_screen.cpp
-    const float* screen_factors = nullptr; // as factors
-    const float* screen_shifts = nullptr;  // as shifts
-    const float* screen_means = nullptr;   // as means
-    const float* screen_halves = nullptr;  // (k,) half the square of a mean's length
-    const float* screen_base = nullptr;    // (k,) offset, and rounding that all rows have
-    const float* screen_slope = nullptr;   // (k,) rounding by the square of a row's length
-    // full: of y under one component, towards the mean of another; or null, see mixture_screen.cpp
-    const double* directions = nullptr;      // (k, directions_of(k, d))
-    const double* direction_base = nullptr;  // (k,) rounding that all rows have
-    const double* direction_slope = nullptr; // (k,) rounding by a row's length
-    std::atomic<bool>* crowded = nullptr;    // were bounds of little use in this sweep?
-    const double* whitener = nullptr;        // tied: (d, d) upper, by column
-    const double* centres = nullptr;         // (k, d) of the moments
+    // full: for bounds in float32, see mixture_screen.cpp; K: k rounded up by side_by_side
+    const float* screen_factors = nullptr;  // as factors
+    const float* screen_shifts = nullptr;   // as shifts
+    const float* screen_means = nullptr;    // (1 + d, K) half the square of their length; means
+    const float* screen_base = nullptr;     // (K,) offset and limit, and rounding all rows have
+    const float* screen_slope = nullptr;    // (K,) rounding by the square of a row's length
+    const float* direction_base = nullptr;  // (K,) rounding along a direction that all rows have
+    const float* direction_slope = nullptr; // (K,) the same by a row's length
+    float screen_factor = 1.f;              // more than 1, for rounding in proportion
+    // full: towards the mean of another component, or null, see mixture_directions.cpp
+    const float* directions = nullptr;    // (k, 1 + d, K)
+    const float* units = nullptr;         // (k, k, d rounded up to 4)
+    std::atomic<bool>* crowded = nullptr; // were bounds of little use in this sweep?
+    const double* whitener = nullptr;     // tied: (d, d) upper, by column
+    const double* centres = nullptr;      // (k, d) of the moments
 
     // Degrees of belonging that are given instead of computed; at most one of the two.
     const double* given_degrees = nullptr; // (n, k)
@@ -111,6 +113,11 @@ struct MixtureTask {
     int32_t* labels = nullptr; // (n,)
 
     bool computed() const { return !given_degrees && !given_labels && !all_in_one; }
+    // May densities be left out? Degrees that are shown are shown however small they are.
+    bool screened() const {
+        return shape.kind == Covariance::full && shape.d >= kScreened && shape.k > 1 &&
+               computed() && !degrees;
+    }
 };
 
 // Called now and then from inside long work; throws to end it.
@@ -135,16 +142,14 @@ private:
     int k_, d_;
     void prepare_full(const double* factors);
     void prepare_screen();
-    void prepare_directions();
 
     std::vector<double> offsets_, means_, shifts_, centres_, limits_;
     Buffer<double, Pages> factors_;
     Buffer<double> whitener_;
     std::vector<uint8_t> direct_;
     Buffer<float, Pages> screen_factors_;
-    Buffer<double> directions_;
-    std::vector<double> direction_base_, direction_slope_;
-    std::vector<float> screen_shifts_, screen_means_, screen_halves_, screen_base_, screen_slope_;
+    std::vector<float> screen_shifts_, screen_means_, screen_base_, screen_slope_;
+    std::vector<float> direction_base_, direction_slope_;
 };
 
 // A node of the tree of chunks: the sum of chunks [index << level, (index + 1) << level).
