@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import plots
-from benchmarks.dbscan_peers import MOST_COLUMNS, OURS, PACKAGES, PEERS, Answer, verdict
+from benchmarks.dbscan_peers import (
+    MOST_COLUMNS,
+    OURS,
+    PACKAGES,
+    PEERS,
+    Answer,
+    contenders,
+    verdict,
+)
 from benchmarks.dbscan_probe import GIGABYTES, SECONDS, probe
 from benchmarks.dbscan_workloads import (
     MIN_SAMPLES,
@@ -32,7 +40,7 @@ own because it may not survive, it had {GIGABYTES} GB and {SECONDS} s."""
 
 def run(options: Options) -> bool:
     """Fill the table; True if every answer of ours was that of a peer that is not wrong."""
-    chosen = [name for name in PEERS if name == OURS or not options.peers or name in options.peers]
+    chosen = contenders(options.peers)
     results = Results(options, "dbscan", key=("workload", "threads"), packages=PACKAGES)
     rows = (
         measure(workload, threads, chosen, options)

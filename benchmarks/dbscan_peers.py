@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.dbscan_workloads import MIN_SAMPLES, SKLEARN, WANG
+from benchmarks.report import progress
 
 OURS = "coterie"
 PACKAGES = ("coterie", "numpy", "scipy", "scikit-learn", "dbscan", "threadpoolctl")
@@ -61,6 +64,15 @@ def _fitted(model: Any, x: NDArray[np.float64]) -> Answer:
 
 MOST_COLUMNS = {WANG: 20}  # beyond which a peer refuses
 PEERS: dict[str, Peer] = {OURS: coterie, SKLEARN: scikit_learn, WANG: wang}
+
+
+def contenders(wanted: Sequence[str] = ()) -> list[str]:
+    """Those that can run, Coterie first; says if `dbscan` is not there."""
+    asked = [name for name in PEERS if name == OURS or not wanted or name in wanted]
+    if WANG in asked and find_spec("dbscan") is None:
+        progress(f"{WANG}: not installed")
+        asked.remove(WANG)
+    return asked
 
 
 def verdict(ours: Answer, theirs: Answer) -> str:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import generators, plots
-from benchmarks.dbscan_peers import OURS, PACKAGES, PEERS, verdict
+from benchmarks.dbscan_peers import OURS, PACKAGES, PEERS, contenders, verdict
 from benchmarks.dbscan_workloads import SKLEARN, WANG
 from benchmarks.options import Options
 from benchmarks.report import Results, Row, figures, in_threads, seconds_by_size, table
@@ -29,9 +29,10 @@ same number of neighbours. *Exponent*: slope of log time over log n in the upper
 def run(options: Options) -> bool:
     """`--only` takes names such as 2d or 3d."""
     wanted = [d for d in EPS_AT_A_MILLION if not options.only or f"{d}d" in options.only]
+    chosen = contenders(options.peers)
     results = Results(options, "dbscan-scaling", key=("d", "n", "threads"), packages=PACKAGES)
     rows = (
-        measure(n, d, threads, options)
+        measure(n, d, threads, chosen, options)
         for threads in options.threads
         for d in wanted
         for n in SIZES
@@ -42,15 +43,11 @@ def run(options: Options) -> bool:
     return passed
 
 
-def measure(n: int, d: int, threads: int, options: Options) -> Row:
+def measure(n: int, d: int, threads: int, chosen: list[str], options: Options) -> Row:
     """Everybody who can, on one size."""
     x = generators.blobs(n, d, 20, 1.0, seed=d)
     eps = EPS_AT_A_MILLION[d] * (1e6 / n) ** (1 / d)
-    able = [
-        name
-        for name in PEERS
-        if n <= LARGEST[name].get(d, 0) and (name == OURS or name in (options.peers or PEERS))
-    ]
+    able = [name for name in chosen if n <= LARGEST[name].get(d, 0)]
     with limited(threads):
         for name in able:
             PEERS[name](x[:2000], eps, threads)

@@ -69,6 +69,47 @@ def test_inverses_are_inverse(name: str) -> None:
     np.testing.assert_allclose(family.inverse(family.inverse(C)), C, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_drivers_may_ask_any_family(name: str) -> None:
+    """How far means went, what is within components, coordinates: as its matrices say."""
+    random, plain = np.random.default_rng(1), Frame.plain(4)
+    family, C = FAMILIES[name], some_covariances(name, 3, 4)
+    whole, framed = family.matrices(C, 3, 4), family.to_frame(C, plain)
+    factors = family.factors(framed)
+    U = np.linalg.cholesky(np.linalg.inv(whole)[:, ::-1, ::-1])[:, ::-1, ::-1]
+    moved = random.uniform(size=(3, 4))
+    reach = np.einsum("ki,kij->kj", moved, np.abs(U)).max()
+    assert family.reach(factors, moved) == pytest.approx(reach, rel=1e-12)
+    weights = np.array([0.2, 0.3, 0.5])
+    within = np.einsum("k,kij->ij", weights, whole)
+    np.testing.assert_allclose(family.within(weights, framed, 4), within, rtol=1e-12)
+    vector = family.coordinates(framed)
+    assert vector.shape == (family.n_covariance_parameters(3, 4),)
+    back = family.at_coordinates(vector, framed, np.zeros(4))
+    assert back is not None
+    np.testing.assert_allclose(back, framed, rtol=1e-12)
+    assert family.at_coordinates(vector, framed, np.full(4, 1e9)) is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_covariance_at_the_floor_is_flat_only_if_the_data_are_not(name: str) -> None:
+    family, floor = FAMILIES[name], Floor(np.full(2, 1e-6), added=False)
+    plain, wide, thin = Frame.plain(2), np.eye(2), np.diag([1.0, 1.5e-6])
+    if name == "spherical":
+        thin = 1.5e-6 * np.eye(2)
+    shapes = {"full": (1, 2, 2), "tied": (2, 2), "diag": (1, 2), "spherical": (1,)}
+
+    def one(C: Any) -> Any:
+        C = C if family.whole else np.diagonal(C)[: shapes[name][-1]]
+        return family.each(family.to_frame(C.reshape(shapes[name]), plain))[0]
+
+    assert family.at_floor(one(thin), floor)
+    assert not family.at_floor(one(wide), floor)
+    assert family.flat(one(thin), wide, floor)
+    assert not family.flat(one(thin), thin, floor)
+    assert not family.flat(one(wide), wide, floor)
+
+
 def flat_moments() -> Moments:
     """Ten rows on a line in the plane, about their mean."""
     z = np.outer(np.arange(10) - 4.5, [1.0, 2.0])

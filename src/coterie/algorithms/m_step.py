@@ -6,6 +6,7 @@ Mixtures are in the frame's units, and come with the factors of their covariance
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +42,12 @@ class MStep:
     def estimates_covariances(self) -> bool:
         return self.family.estimated and "covariances" not in self.fixed
 
+    @cached_property
+    def _scatter(self) -> Floats:
+        """(d, d) scatter of the whole data, for covariances that are shared."""
+        assert self.survey.scatter is not None
+        return triangles.symmetric(self.survey.scatter[0])
+
     def maximised(self, old: Estimate, moments: Moments, centres: Floats | None = None) -> Estimate:
         """Weights, means and covariances from moments about the old means, or other centres."""
         weights, means = (
@@ -50,11 +57,11 @@ class MStep:
         if not self.estimates_covariances:
             return Estimate(Mixture(weights, means, old.mixture.covariances), old.factors)
         base = old.mixture.means if centres is None else centres
-        if moments.second is None:  # the scatter about the origin is all that it takes
-            first = moments.first + moments.mass[:, None] * base
+        if moments.second is not None:
+            shift = means - base
+        else:  # the scatter about the origin is all that it takes
+            first, shift = moments.first + moments.mass[:, None] * base, means
             moments = replace(moments, first=first, second=self.survey.scatter)
-            base = np.zeros_like(base)
-        shift = means - base
         covariances, roots = self.family.estimate_with_roots(moments, shift, self.floor)
         covariances = self._kept_where_empty(covariances, moments, old.mixture)
         factors = self.family.factors(covariances, roots)
@@ -76,7 +83,7 @@ class MStep:
 
     def _kept_where_empty(self, covariances: Floats, moments: Moments, old: Mixture) -> Floats:
         empty = ~(moments.mass > 0)
-        if not empty.any() or self.family.shared:
+        if self.family.shared or not empty.any():
             return covariances
         where = empty.reshape(-1, *[1] * (covariances.ndim - 1))
         return np.where(where, old.covariances, covariances)
@@ -86,9 +93,7 @@ class MStep:
         if not self.estimates_covariances:
             return False
         if moments.second is None:
-            assert self.survey.scatter is not None
-            scatter = triangles.symmetric(self.survey.scatter[0])
-            total = np.einsum("ij,ik,kj->j", found.factors, scatter, found.factors)
+            total = np.einsum("ij,ik,kj->j", found.factors, self._scatter, found.factors)
             return bool(total.max() > UNEXPLAINED * self.survey.mass)
         moved = np.abs(found.mixture.means - old.means)
         return self.family.reach(found.factors, moved) > FAR
