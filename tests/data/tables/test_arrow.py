@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 import threading
@@ -38,6 +39,8 @@ def test_floats_become_one_c_ordered_array(write: Any) -> None:
     np.testing.assert_array_equal(data.X, np.column_stack([c.to_numpy() for c in columns.columns]))
     assert data.X.dtype == np.float64
     assert data.X.flags.c_contiguous
+    assert data.X.flags.writeable
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(data.X)), data.X)
     assert data.columns == ("a", "b", "c")
     assert data.provenance["rows"] == 200_000
 
@@ -100,6 +103,32 @@ def test_parts_read_by_several_threads_are_in_order(
         data = read_table(tmp_path / f"t.{kind}", ids="name")
         np.testing.assert_array_equal(data.X, right)
         assert data.ids["name"].tolist() == columns["name"].to_pylist()
+
+
+@pytest.mark.parametrize("n_threads", [2, 3, 8])
+def test_few_row_groups_of_several_batches(
+    tmp_path: Path, n_threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("coterie.data.tables.filling.threads", lambda: n_threads)
+    monkeypatch.setattr("coterie.data.tables.arrow.threads", lambda: n_threads)
+    monkeypatch.setattr("coterie.data.tables.filling.LEAST_ROWS", 1000)
+    monkeypatch.setattr("coterie.data.tables.filling.BATCH_BYTES", 1000)
+    columns = table(20_003, 5, name=[f"r{i}" for i in range(20_003)])
+    right = np.column_stack([columns[c].to_numpy() for c in "abcde"])
+    before = threading.active_count()
+    path = tmp_path / "t.parquet"
+    for size in (15_000, 30_000):
+        parquet.write_table(columns, path, row_group_size=size, use_dictionary=False)
+        data = read_table(path, ids="name")
+        np.testing.assert_array_equal(data.X, right)
+        assert data.ids["name"].tolist() == columns["name"].to_pylist()
+        assert read_table(path, columns=["d"], ids="d").ids["d"].tolist() == right[:, 3].tolist()
+    content = bytearray(path.read_bytes())
+    place = parquet.ParquetFile(path).metadata.row_group(0).column(4).data_page_offset
+    content[place : place + 30] = bytes(30)
+    with pytest.raises(DataError, match="expected a complete parquet file, but it cannot be read"):
+        read_table(written(path, bytes(content)))
+    assert threading.active_count() == before
 
 
 @pytest.mark.parametrize("kind", WRITERS)
