@@ -1,7 +1,7 @@
 // inverse_root.cpp: the upper U with U U' = C^-1, from Cholesky's C = R'R as U = R^-1.
 //
 // Matrices are upper triangles, row by row, and are replaced. Four rows at a time meet all others,
-// so that what is loaded is used four times.
+// two by two.
 #include <vector>
 
 #include "coterie/mixture.hpp"
@@ -19,26 +19,37 @@ struct Triangle {
     double* row(int i) const { return values + triangle_row(d, i) - i; }
 };
 
-// Rows[q][j] += sum over t of by[q][t] * from[t][j], for j in [begin, end).
+COTERIE_INLINE double add_product(double a, double b, double c) {
+    return kFused ? std::fma(a, b, c) : a * b + c;
+}
+
+// rows[q][j] += sum over t of by[q][t] * from[t][j], for j in [begin, end). Two rows at a time:
+// what they are multiplied by stays in registers. No entry tells where a vector began.
 template <int Rows>
 COTERIE_INLINE void add_four(double* const* rows, const double (*by)[kFour],
                              const double* const* from, int begin, int end) {
+    static_assert(Rows <= 2);
+    VD factor[Rows][kFour];
+    for (int q = 0; q < Rows; ++q)
+        for (int t = 0; t < kFour; ++t)
+            factor[q][t] = every(by[q][t]);
     int j = begin;
     for (; j + kLanes <= end; j += kLanes) {
-        VD x[kFour];
-        for (int t = 0; t < kFour; ++t)
-            x[t] = load<VD>(from[t] + j);
-        for (int q = 0; q < Rows; ++q) {
-            VD sum = load<VD>(rows[q] + j);
-            for (int t = 0; t < kFour; ++t)
-                sum = fma(every(by[q][t]), x[t], sum);
-            store(rows[q] + j, sum);
+        VD sum[Rows];
+        for (int q = 0; q < Rows; ++q)
+            sum[q] = load<VD>(rows[q] + j);
+        for (int t = 0; t < kFour; ++t) {
+            const VD x = load<VD>(from[t] + j);
+            for (int q = 0; q < Rows; ++q)
+                sum[q] = fma(factor[q][t], x, sum[q]);
         }
+        for (int q = 0; q < Rows; ++q)
+            store(rows[q] + j, sum[q]);
     }
     for (; j < end; ++j)
         for (int q = 0; q < Rows; ++q)
             for (int t = 0; t < kFour; ++t)
-                rows[q][j] += by[q][t] * from[t][j];
+                rows[q][j] = add_product(by[q][t], from[t][j], rows[q][j]);
 }
 
 } // namespace
@@ -65,12 +76,15 @@ bool cholesky(double* values, int d) {
         const double* from[kFour];
         for (int t = 0; t < kFour; ++t)
             from[t] = C.row(i + t);
-        for (int r = next; r < d; ++r) {
-            double by[1][kFour];
+        for (int r = next; r < d; r += 2) {
+            const int last = std::min(r + 1, d - 1);
+            double* const rows[2] = {C.row(r), C.row(last)};
+            double by[2][kFour];
             for (int t = 0; t < kFour; ++t)
-                by[0][t] = -from[t][r];
-            double* row = C.row(r);
-            add_four<1>(&row, by, from, r, d);
+                by[0][t] = -from[t][r], by[1][t] = -from[t][last];
+            add_four<1>(rows, by, from, r, r + 1); // the upper row has one column more
+            if (last > r)
+                add_four<2>(rows, by, from, last, d);
         }
     }
     return true;
@@ -103,7 +117,8 @@ bool inverse_root(double* values, int d) {
             const double* from[kFour];
             for (int t = 0; t < kFour; ++t)
                 from[t] = R.row(l + t);
-            add_four<kFour>(sums, by, from, next, d);
+            add_four<2>(sums, by, from, next, d);
+            add_four<2>(sums + 2, by + 2, from, next, d);
         }
         for (int q = 0; q < std::min(kFour, d - i); ++q)
             std::copy(sums[q] + i + q, sums[q] + d, R.row(i + q) + i + q);

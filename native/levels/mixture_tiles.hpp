@@ -17,6 +17,7 @@ COTERIE_INLINE void tile(const double* z, const double* u, int start, const doub
     for (int j = 0; j < Wide; ++j)
         for (int p = 0; p < kParts; ++p)
             y[j][p] = every(-shift[j]);
+#pragma GCC unroll 6
     for (int i = 0; i < start; ++i, z += 8, u += Wide) {
         VD x[kParts];
         for (int p = 0; p < kParts; ++p)
