@@ -88,6 +88,7 @@ void expect(const MixtureTask& task, Leaf& leaf, const Scratch& scratch) {
     for (int g = 0; g < leaf.groups; ++g) {
         const double* z = kind == kTied ? scratch.white + g * 8 * leaf.padded : leaf.group(g);
         double *logs = leaf.logs(g), *far = scratch.distances + static_cast<size_t>(g) * 8 * k;
+        leaf.ask_next(task, g);
         VD largest[kParts];
         for (int p = 0; p < kParts; ++p)
             largest[p] = every(-INFINITY);

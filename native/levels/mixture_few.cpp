@@ -22,33 +22,40 @@ template <int D> struct Few {
         }
     }
 
-    // Log densities of eight rows, and the largest.
+    // Log densities of eight rows, and the largest. All parts take a step before the next one:
+    // what they share of the model is read once.
     static COTERIE_INLINE void densities(const double* group, const double* model, int k,
                                          double* out, VD* largest) {
-        VD x[D][kParts];
-        for (int j = 0; j < D; ++j)
-            for (int p = 0; p < kParts; ++p)
-                x[j][p] = load<VD>(group + 8 * j + p * kLanes);
         for (int p = 0; p < kParts; ++p)
             largest[p] = every(-INFINITY);
-        for (int c = 0; c < k; ++c, model += kModel, out += 8)
-            for (int p = 0; p < kParts; ++p) {
-                VD z[D], log = every(model[kModel - 1]);
+        for (int c = 0; c < k; ++c, model += kModel, out += 8) {
+            VD z[D][kParts], y[kParts], log[kParts];
 #pragma GCC unroll 4
-                for (int j = 0; j < D; ++j)
-                    z[j] = x[j][p] - every(model[j]);
-                const double* u = model + D;
+            for (int j = 0; j < D; ++j)
 #pragma GCC unroll 4
-                for (int j = 0; j < D; ++j) {
-                    VD y = z[0] * every(*u++);
+                for (int p = 0; p < kParts; ++p)
+                    z[j][p] = every(model[j]) - load<VD>(group + 8 * j + p * kLanes);
 #pragma GCC unroll 4
-                    for (int i = 1; i <= j; ++i)
-                        y = fma(z[i], every(*u++), y);
-                    log = fma(-y, y, log);
-                }
-                store(out + p * kLanes, log);
-                largest[p] = max(largest[p], log);
+            for (int p = 0; p < kParts; ++p)
+                log[p] = every(model[kModel - 1]);
+            const double* u = model + D;
+#pragma GCC unroll 4
+            for (int j = 0; j < D; ++j) {
+#pragma GCC unroll 4
+                for (int i = 0; i <= j; ++i, ++u)
+#pragma GCC unroll 4
+                    for (int p = 0; p < kParts; ++p)
+                        y[p] = i == 0 ? z[0][p] * every(*u) : fma(z[i][p], every(*u), y[p]);
+#pragma GCC unroll 4
+                for (int p = 0; p < kParts; ++p)
+                    log[p] = fma(-y[p], y[p], log[p]);
             }
+#pragma GCC unroll 4
+            for (int p = 0; p < kParts; ++p) {
+                store(out + p * kLanes, log[p]);
+                largest[p] = max(largest[p], log[p]);
+            }
+        }
     }
 
     // Adds a leaf to the sums of one component; part p of every group goes to part p of the lanes.
@@ -116,6 +123,7 @@ template <int D> struct Few {
             leaf.read(task, at, std::min<int64_t>(end, at + kLeafRows));
             if (task.computed()) {
                 for (int g = 0; g < leaf.groups; ++g) {
+                    leaf.ask_next(task, g);
                     VD largest[kParts];
                     densities(leaf.group(g), model, k, leaf.logs(g), largest);
                     if (!task.labels)

@@ -93,6 +93,16 @@ struct Leaf {
                 read_edge(x, task, g, j);
     }
 
+    // Asks for the rows that the next leaf has where this one has group g: they come while this
+    // leaf is worked on.
+    COTERIE_INLINE void ask_next(const MixtureTask& task, int g) const {
+        const int64_t row = d * (task.rows->kind == Kind::float32 ? sizeof(float) : sizeof(double));
+        const char* at =
+            static_cast<const char*>(task.rows->values) + (first + kLeafRows + 8 * g) * row;
+        for (int64_t byte = 0; byte < 8 * row; byte += 64)
+            __builtin_prefetch(at + byte);
+    }
+
     // Row by row only.
     template <class T> void read_rows(const T* x, const MixtureTask& task) {
         double* out = rows;

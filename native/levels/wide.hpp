@@ -59,6 +59,18 @@ inline double across(const double* lanes) {
            ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
+// A constant in a register, for several uses. Left to itself the compiler reads it from memory for
+// each of them, and two such reads a cycle are as many as the machine can do.
+COTERIE_INLINE VD held(double value) {
+    VD out = every(value);
+#if defined(__AVX512F__)
+    asm volatile("" : "+v"(out));
+#elif defined(__SSE2__)
+    asm volatile("" : "+x"(out));
+#endif
+    return out;
+}
+
 // 2^x for N vectors of x <= 0, to about one unit in the last place; zero below -1021.
 // x = n + r, and 2^r = 1 + r q(r) with q of degree 10 on |r| <= 1/2. The vectors go through each
 // step together: one alone would wait for its own results.
@@ -73,18 +85,25 @@ template <int N> COTERIE_INLINE void exp2_of(VD* x) {
     for (int i = 0; i < N; ++i) {
         whole[i] = x[i] + shifter;
         r[i] = x[i] - (whole[i] - shifter);
-        p[i] = every(kQ[10]);
     }
+    const VD last = held(kQ[10]), before = held(kQ[9]);
+#pragma GCC unroll 8
+    for (int i = 0; i < N; ++i)
+        p[i] = fma(last, r[i], before);
 #pragma GCC unroll 16
-    for (int q = 9; q >= 0; --q)
+    for (int q = 8; q >= 0; --q) {
+        const VD term = held(kQ[q]);
 #pragma GCC unroll 8
         for (int i = 0; i < N; ++i)
-            p[i] = fma(p[i], r[i], every(kQ[q]));
+            p[i] = fma(p[i], r[i], term);
+    }
+    // Only `whole` tells what is too small, so that no register keeps x: minus infinity too.
+    const VD one = held(1.0), least = held(0x1.8p52 - 1021.0);
 #pragma GCC unroll 8
     for (int i = 0; i < N; ++i) {
-        p[i] = fma(p[i], r[i], every(1.0));
+        p[i] = fma(p[i], r[i], one);
         const VL scaled = (VL)p[i] + ((VL)whole[i] << 52);
-        x[i] = (VD)(scaled & (VL)(x[i] > every(-1021.0)));
+        x[i] = (VD)(scaled & (VL)(whole[i] > least));
     }
 }
 
