@@ -328,7 +328,8 @@ int64_t Screen::log_densities(const MixtureTask& task, const Leaf& leaf, const P
     for (int r = n; r < 8 * leaf.groups; ++r)
         for (int c = 0; c < k; ++c)
             leaf.logs(r / 8)[8 * c + r % 8] = 0.0;
-    std::fill(counts, counts + k, 0);
+    for (int c = 0; c < k; ++c)
+        counts[c] = 0;
     for (int c = 0; c < k; ++c) {
         pause();
         for (int at = starts[c]; at < starts[c + 1]; at += kBatch) {
