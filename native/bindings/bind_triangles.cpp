@@ -3,6 +3,7 @@
 
 #include "bindings.hpp"
 #include "coterie/kernels.hpp"
+#include "coterie/team.hpp"
 #include "coterie/triangles.hpp"
 
 using namespace nb::literals;
@@ -48,10 +49,29 @@ double largest_reach(Input<double, 2> triangles, Input<double, 2> vectors) {
     return largest;
 }
 
-bool replaced(bool (*kernel)(double*, int), InOut<double, 1> triangle, int d) {
+bool cholesky(InOut<double, 1> triangle, int d) {
     check(triangle.shape(0) == coterie::triangle_size(d));
     nb::gil_scoped_release release;
-    return kernel(triangle.data(), d);
+    return coterie::kernels().cholesky(triangle.data(), d);
+}
+
+// Which of them has no root, the first one; or -1.
+int64_t inverse_roots(coterie::Team& team, InOut<double, 2> triangles, Input<int64_t, 1> which,
+                      int d) {
+    const size_t size = coterie::triangle_size(d), count = which.shape(0);
+    bool fits = triangles.shape(1) == size;
+    for (size_t i = 0; i < count; ++i)
+        fits &= which(i) >= 0 && static_cast<size_t>(which(i)) < triangles.shape(0);
+    check(fits);
+    std::vector<uint8_t> found(count);
+    nb::gil_scoped_release release;
+    team.for_chunks(static_cast<int64_t>(count), 1, [&](int, int64_t i, int64_t) {
+        found[i] = coterie::kernels().inverse_root(triangles.data() + which(i) * size, d);
+    });
+    for (size_t i = 0; i < count; ++i)
+        if (!found[i])
+            return which(i);
+    return -1;
 }
 
 } // namespace
@@ -69,18 +89,9 @@ void bind_triangles(nb::module_& m) {
           "out"_a, "out: the covariance about centre + shift, from moments about the centre.");
     m.def("largest_reach", &largest_reach, "triangles"_a, "vectors"_a,
           "The largest entry of |U|'|v| of each upper U and its v.");
-    m.def(
-        "cholesky",
-        [](InOut<double, 1> triangle, int d) {
-            return replaced(coterie::kernels().cholesky, triangle, d);
-        },
-        "triangle"_a, "d"_a,
-        "Becomes the upper R with R'R = C; false if C is not positive definite.");
-    m.def(
-        "inverse_root",
-        [](InOut<double, 1> triangle, int d) {
-            return replaced(coterie::kernels().inverse_root, triangle, d);
-        },
-        "triangle"_a, "d"_a,
-        "Becomes the upper U with U U' = C^-1; false if C is not positive definite.");
+    m.def("cholesky", &cholesky, "triangle"_a, "d"_a,
+          "Becomes the upper R with R'R = C; false if C is not positive definite.");
+    m.def("inverse_roots", &inverse_roots, "team"_a, "triangles"_a, "which"_a, "d"_a,
+          "Those named become the upper U with U U' = C^-1; the first that is not positive "
+          "definite, or -1.");
 }

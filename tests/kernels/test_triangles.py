@@ -66,6 +66,25 @@ def test_roots_and_inverse_roots(d: int, level: str) -> None:
     np.testing.assert_allclose(U @ U.T @ C, np.eye(d), rtol=0, atol=1e-10)
 
 
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_inverse_roots_of_some_of_many(n_threads: int) -> None:
+    A = np.random.default_rng(0).normal(size=(9, 5, 13))
+    many, team = triangles.folded(A @ A.transpose(0, 2, 1)), _native.Team(n_threads)
+    found = many.copy()
+    assert triangles.inverse_roots(found, [0, 2, 5, 8], team) is None
+    for c in range(9):
+        one = many[c].copy()
+        if c in (0, 2, 5, 8):
+            assert triangles.inverse_root(one)
+        assert np.array_equal(found[c], one)
+    flat = many.copy()
+    flat[[3, 7]] = 0.0
+    assert triangles.inverse_roots(flat, [1, 7, 3], team) == 7
+    for wrong in ([9], [-1]):
+        with pytest.raises(ValueError, match="triangles"):
+            triangles.inverse_roots(many, wrong, team)
+
+
 @pytest.mark.parametrize("d", [1, 2, 5, 16])
 def test_covariances_about_another_centre_and_reach(d: int) -> None:
     rng = np.random.default_rng(d)

@@ -119,7 +119,7 @@ class Em:
         self.engine, self.survey, self.family, self.rules = engine, survey, family, rules
         self.sweep = sweep
         self.floor: Floor = survey.floor(rules.reg_covar)
-        self.m_step = MStep(survey, family, self.floor, rules.fixed)
+        self.m_step = MStep(survey, family, self.floor, rules.fixed, engine.team)
         self.mixture = start.to_frame(family, survey.frame)
         self.start = FirstMixture(
             start.weights, start.means, self.mixture.covariances, family, survey.frame
@@ -138,7 +138,8 @@ class Em:
         C, family = mixture.covariances, self.family
         held = self.m_step.estimates_covariances and not self.floor.added
         held = held and self.rules.max_iter != 0 and bool(np.isfinite(C).all())
-        return family.factors(C, family.roots(C, self.floor) if held else NO_ROOTS)
+        roots = family.roots(C, self.floor) if held else NO_ROOTS
+        return family.factors(C, roots, self.engine.team)
 
     def densities(self) -> Densities:
         m = self.mixture

@@ -15,6 +15,7 @@ from coterie.algorithms.covariance import Family
 from coterie.algorithms.covariance.floor import Floor
 from coterie.algorithms.mixture import Mixture, MixtureSurvey
 from coterie.kernels import triangles
+from coterie.kernels._native import Team
 from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Moments
 
@@ -37,6 +38,7 @@ class MStep:
     family: Family
     floor: Floor
     fixed: frozenset[str]  # of "weights", "means", "covariances"
+    team: Team
 
     @property
     def estimates_covariances(self) -> bool:
@@ -64,7 +66,7 @@ class MStep:
             moments = replace(moments, first=first, second=self.survey.scatter)
         covariances, roots = self.family.estimate_with_roots(moments, shift, self.floor)
         covariances = self._kept_where_empty(covariances, moments, old.mixture)
-        factors = self.family.factors(covariances, roots)
+        factors = self.family.factors(covariances, roots, self.team)
         return Estimate(Mixture(weights, means, covariances), factors)
 
     def weights(self, old: Mixture, moments: Moments) -> Floats:

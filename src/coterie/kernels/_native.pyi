@@ -173,9 +173,9 @@ def largest_reach(triangles: Annotated[NDArray[numpy.float64], dict(shape=(None,
 def cholesky(triangle: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], d: int) -> bool:
     """Becomes the upper R with R'R = C; false if C is not positive definite."""
 
-def inverse_root(triangle: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], d: int) -> bool:
+def inverse_roots(team: Team, triangles: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], which: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], d: int) -> int:
     """
-    Becomes the upper U with U U' = C^-1; false if C is not positive definite.
+    Those named become the upper U with U U' = C^-1; the first that is not positive definite, or -1.
     """
 
 class Density:

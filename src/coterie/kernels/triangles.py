@@ -7,6 +7,7 @@ Symmetric matrices and upper triangular ones are whole in them. One matrix or ma
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +88,16 @@ def cholesky(triangle: Floats) -> bool:
     return _native.cholesky(triangle, columns(triangle))
 
 
+def inverse_roots(
+    triangles: Floats, which: Sequence[int], team: _native.Team | None = None
+) -> int | None:
+    """Those named of many triangles become the upper U with U U' = C^-1; returns the first that is
+    not positive definite."""
+    chosen = np.array(which, dtype=np.int64)
+    bad = _native.inverse_roots(team or _native.Team(1), triangles, chosen, columns(triangles))
+    return None if bad < 0 else bad
+
+
 def inverse_root(triangle: Floats) -> bool:
-    """A triangle becomes the upper U with U U' = C^-1; False if C is not positive definite."""
-    return _native.inverse_root(triangle, columns(triangle))
+    """The same of one; False if it is not positive definite."""
+    return inverse_roots(triangle[np.newaxis], [0]) is None

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.algorithms.covariance.floor import NO_ROOTS, Floor, Roots, root_of
+from coterie.kernels._native import Team
 from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Densities, Frame, Kind, Moments
 
@@ -88,8 +89,11 @@ class Family:
         """Roots of matrices near the floor, nowhere below it, if only by rounding."""
         return NO_ROOTS
 
-    def factors(self, covariances: Floats, roots: Roots = NO_ROOTS) -> Floats:
-        """precisions_cholesky: U with U U' = C^-1, or 1 / standard deviation."""
+    def factors(
+        self, covariances: Floats, roots: Roots = NO_ROOTS, team: Team | None = None
+    ) -> Floats:
+        """precisions_cholesky: U with U U' = C^-1, or 1 / standard deviation. A team, if there is
+        one, shares out the matrices."""
         raise NotImplementedError
 
     def log_peaks(self, factors: Floats, k: int, d: int) -> Floats:

@@ -20,6 +20,7 @@ from coterie.algorithms.covariance.floor import (
     inverse_root,
 )
 from coterie.kernels import triangles
+from coterie.kernels._native import Team
 from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Densities, Frame, Kind, Moments
 
@@ -116,12 +117,16 @@ class Full(Matrices):
         found = {c: floored(C, floor)[1] for c, C in enumerate(covariances)}
         return {c: root for c, root in found.items() if root is not None}
 
-    def factors(self, covariances: Floats, roots: Roots = NO_ROOTS) -> Floats:
+    def factors(
+        self, covariances: Floats, roots: Roots = NO_ROOTS, team: Team | None = None
+    ) -> Floats:
         out = triangles.empty(covariances.shape)
         for c, C in enumerate(covariances):
             out[c] = roots.get(c, C)
-            if c not in roots and not triangles.inverse_root(out[c]):
-                raise NotPositiveDefinite(c)
+        unknown = [c for c in range(len(out)) if c not in roots]
+        flat = triangles.inverse_roots(out, unknown, team)
+        if flat is not None:
+            raise NotPositiveDefinite(flat)
         return out
 
     def log_peaks(self, factors: Floats, k: int, d: int) -> Floats:
@@ -192,7 +197,9 @@ class Tied(Matrices):
         C, root = floored(triangles.folded(C), floor)
         return triangles.symmetric(C), NO_ROOTS if root is None else {0: root}
 
-    def factors(self, covariances: Floats, roots: Roots = NO_ROOTS) -> Floats:
+    def factors(
+        self, covariances: Floats, roots: Roots = NO_ROOTS, team: Team | None = None
+    ) -> Floats:
         if roots:
             return triangles.upper(roots[0])
         U = inverse_root(covariances)

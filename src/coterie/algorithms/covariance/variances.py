@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from coterie.algorithms.covariance.family import LOG_2_PI, Family, NotPositiveDefinite
 from coterie.algorithms.covariance.floor import AT, NEAR, NO_ROOTS, Floor, Roots
+from coterie.kernels._native import Team
 from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Densities, Frame, Moments
 
@@ -26,7 +27,9 @@ class Variances(Family):
         """The variances that a matrix has, (d, d)."""
         raise NotImplementedError
 
-    def factors(self, covariances: Floats, roots: Roots = NO_ROOTS) -> Floats:
+    def factors(
+        self, covariances: Floats, roots: Roots = NO_ROOTS, team: Team | None = None
+    ) -> Floats:
         if not np.all(covariances > 0):
             raise NotPositiveDefinite(int(np.argwhere(~(covariances > 0))[0][0]))
         return np.asarray(1.0 / np.sqrt(covariances))
