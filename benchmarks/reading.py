@@ -21,17 +21,19 @@ from benchmarks.timing import take_turns
 
 N, D, K = 10_000_000, 8, 8
 READ, TABLE, MATRIX, WHOLE = "coterie.read", "pyarrow table", "pyarrow matrix", "coterie kmeans"
+FRESH = "pyarrow table, new process"
 PARTS = ("starting", "reading", "fitting", "looking for faults", "writing")
 PACKAGES = ("coterie", "numpy", "pyarrow", "scikit-learn")
 NOTES = f"""\
 Seconds, best round. A Parquet file of float64 columns, as pyarrow writes it, in the page cache.
 *{READ}*: `coterie.read(path).X`, one C-ordered matrix, looked through for gaps. *{TABLE}*:
 `pyarrow.parquet.read_table`, columns as they are. *{MATRIX}*: the same, and the columns copied into
-one C-ordered float64 matrix. *{WHOLE}*: the process from start to end, with `-k {K} --runs 1` and
-the labels written as NPY; its parts are *starting* (imports, most of it scikit-learn), *reading*,
-*fitting*, *faults* (a look at what may be wrong), *writing* labels, and *the rest* (Python itself,
-the summary). The matrices are compared bit for bit, and the
-labels with those of `KMeans`."""
+one C-ordered float64 matrix. *{FRESH}*: the first read of a process, beside which the
+command's own *reading* is to be seen: memory that a process has not touched yet is slow to come,
+whoever reads. *{WHOLE}*: the process from start to end, with `-k {K} --runs 1` and the labels
+written as NPY; its parts are *starting* (imports, most of it scikit-learn), *reading*, *fitting*,
+*faults* (a look at what may be wrong), *writing* labels, and *the rest* (Python itself, the
+summary). The matrices are compared bit for bit, and the labels with those of `KMeans`."""
 
 
 def run(options: Options) -> bool:
@@ -70,10 +72,12 @@ def measure(path: Path, n: int, threads: int, options: Options) -> Row:
     with tempfile.TemporaryDirectory() as folder:
         labels = Path(folder) / "labels.npy"
         splits: list[dict[str, float]] = []  # of each round
+        first_reads: list[float] = []  # the same
         calls: dict[str, Any] = {
             READ: partial(read, path),
             TABLE: partial(pq.read_table, path),
             MATRIX: partial(matrix, path),
+            FRESH: lambda: first_reads.append(first_read(path, threads)),
             WHOLE: lambda: splits.append(whole(path, labels, threads)),
         }
         series = take_turns(calls, options.repeat, always=READ)
@@ -81,12 +85,15 @@ def measure(path: Path, n: int, threads: int, options: Options) -> Row:
         if not faults:
             faults = wrong(series[READ].answer, series[MATRIX].answer, np.load(labels), threads)
     split = splits[int(np.argmin(series[WHOLE].wall))] if splits else {}
+    seconds = {name: one.best for name, one in series.items() if one.wall}
+    if first_reads:
+        seconds[FRESH] = min(first_reads)
     return {
         "n": n,
         "d": D,
         "threads": threads,
         "bytes": path.stat().st_size,
-        "seconds": {name: round(one.best, 4) for name, one in series.items() if one.wall},
+        "seconds": {name: round(value, 4) for name, value in seconds.items()},
         "split": {name: round(value, 4) for name, value in split.items()},
         "faults": faults,
     }
@@ -109,14 +116,31 @@ def matrix(path: Path) -> NDArray[np.float64]:
     return found
 
 
+def first_read(path: Path, threads: int) -> float:
+    """pyarrow alone in a new process; returns the seconds that it read."""
+    script = (
+        "import sys, time, pyarrow.parquet as pq\n"
+        "start = time.perf_counter()\n"
+        "table = pq.read_table(sys.argv[1])\n"
+        "print(time.perf_counter() - start)"
+    )
+    return float(told_by([sys.executable, "-c", script, str(path)], threads))
+
+
 def whole(path: Path, labels: Path, threads: int) -> dict[str, float]:
     """The command as a user runs it; returns the seconds of its parts."""
     words = f"-k {K} --runs 1 --threads {threads} --max-memory 8GB --json -q -o".split()
     command = [sys.executable, "-m", "coterie", "kmeans", str(path), *words, str(labels)]
-    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}  # pyarrow listens to it too
-    told = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    found: dict[str, float] = json.loads(told.stdout)["seconds"]
+    found: dict[str, float] = json.loads(told_by(command, threads))["seconds"]
     return found
+
+
+def told_by(command: list[str], threads: int) -> str:
+    """What a process prints."""
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}  # pyarrow listens to it too
+    return subprocess.run(
+        command, env=environment, check=True, capture_output=True, text=True
+    ).stdout
 
 
 def wrong(
@@ -133,7 +157,7 @@ def wrong(
 
 def page(rows: list[Row]) -> str:
     """Reading alone, and the command in parts."""
-    names = (READ, TABLE, MATRIX, WHOLE)
+    names = (READ, TABLE, MATRIX, FRESH, WHOLE)
     head = ["rows x columns", "threads", *names, "of it starting", "reading", "fitting", "faults",
             "writing", "the rest"]  # fmt: skip
     return f"{NOTES}\n\n{table(head, [cells(row, names) for row in rows])}"
@@ -153,7 +177,7 @@ def draw(rows: list[Row], path: Path) -> None:
     """A bar for each contender, one panel per number of threads."""
     chart, axes = plots.figure(1, len(rows), 4.6 * len(rows) + 0.6, 3.4)
     for panel, row in zip(axes[0], rows, strict=True):
-        names = [name for name in (WHOLE, MATRIX, TABLE, READ) if name in row["seconds"]]
+        names = [name for name in (WHOLE, FRESH, MATRIX, TABLE, READ) if name in row["seconds"]]
         colours = ["#0072B2" if name.startswith("coterie") else "#999999" for name in names]
         panel.barh(names, [row["seconds"][name] for name in names], color=colours, height=0.6)
         plots.tidy(panel)
