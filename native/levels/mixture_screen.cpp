@@ -3,11 +3,11 @@
 //
 // A log density is at most offset - |y|^2 + what rounding may hide. With v of length one, and the
 // columns of y in two parts, the first p and the rest,
-//     |y|^2 >= |y_first|^2 + (v_rest'y_rest)^2 / |v_rest|^2,  v_rest'y_rest = v'y -
-//     v_first'y_first,
-// and v'y is a single product of the row, see mixture_directions.cpp. If v points towards the mean
-// that is nearest to the row, that is most of |y|^2 where means are far apart; columns of y are
-// then found one tile after the other only until the bound is enough, often none at all.
+//     |y|^2 >= |y_first|^2 + (v_rest'y_rest)^2 / |v_rest|^2.
+// There v_rest'y_rest = v'y - v_first'y_first, and v'y is a single product of the row, see
+// mixture_directions.cpp. If v points towards the mean that is nearest to the row, that is most of
+// |y|^2 where means are far apart; columns of y are then found one tile after the other only until
+// the bound is enough, often none at all.
 //
 // For any t in (0, 1) and an error e of y_first, |y|^2 >= (1 - t) |y + e|^2 - (1 / t - 1) |e|^2;
 // here t = 2^-9, and |e|^2 is bounded in the mixture's `screen_base` and, by the row's length,
