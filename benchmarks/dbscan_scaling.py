@@ -28,16 +28,10 @@ same number of neighbours. *Exponent*: slope of log time over log n in the upper
 
 def run(options: Options) -> bool:
     """`--only` takes names such as 2d or 3d."""
-    wanted = [d for d in EPS_AT_A_MILLION if not options.only or f"{d}d" in options.only]
     chosen = contenders(options.peers)
     results = Results(options, "dbscan-scaling", key=("d", "n", "threads"), packages=PACKAGES)
-    rows = (
-        measure(n, d, threads, chosen, options)
-        for threads in options.threads
-        for d in wanted
-        for n in SIZES
-        if n <= LARGEST[OURS][d] // (10 if options.quick else 1)
-    )
+    sizes = options.sizes(SIZES, LARGEST[OURS])
+    rows = (measure(n, d, threads, chosen, options) for n, d, threads in sizes)
     passed = results.take(rows, seconds_by_size)
     results.publish("DBSCAN as n grows", page, draw)
     return passed

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+Size = tuple[int, int, int]  # rows, columns, threads
 
 DTYPES = ("float64", "float32")
 DEFAULT_CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
@@ -45,6 +48,15 @@ class Options:
             cache=arguments.cache,
             output=arguments.output,
         )
+
+    def sizes(self, rows: Sequence[int], largest: Mapping[int, int]) -> Iterator[Size]:
+        """For `--only 2d 16d`: so many rows, up to the largest for each number of columns."""
+        for threads in self.threads:
+            for d, most in largest.items():
+                if not self.only or f"{d}d" in self.only:
+                    for n in rows:
+                        if n <= most // (10 if self.quick else 1):
+                            yield n, d, threads
 
     def stem(self, name: str) -> Path:
         """Path of a result without its suffix; smoke runs never overwrite real ones."""

@@ -37,15 +37,9 @@ labels. Labels are checked against both DBSCANs, and the edges of the trees agai
 
 def run(options: Options) -> bool:
     """`--only` takes names such as 2d or 16d."""
-    wanted = [d for d in LARGEST[TREE] if not options.only or f"{d}d" in options.only]
     results = Results(options, "path", key=("d", "n", "threads"), packages=PACKAGES)
-    rows = (
-        measure(n, d, threads, options)
-        for threads in options.threads
-        for d in wanted
-        for n in SIZES
-        if n <= LARGEST[TREE][d] // (10 if options.quick else 1)
-    )
+    sizes = options.sizes(SIZES, LARGEST[TREE])
+    rows = (measure(n, d, threads, options) for n, d, threads in sizes)
     passed = results.take(rows, seconds_by_size)
     results.publish("DBSCAN for every eps", page, draw)
     return passed

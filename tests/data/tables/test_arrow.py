@@ -89,12 +89,16 @@ def test_gaps_in_integers_and_floats_are_counted(write: Any) -> None:
     np.testing.assert_array_equal(read_table(path, missing="drop").X, [[1, 0.5]])
 
 
+def use_threads(monkeypatch: pytest.MonkeyPatch, n_threads: int) -> None:
+    for module in ("filling", "arrow"):
+        monkeypatch.setattr(f"coterie.data.tables.{module}.threads", lambda: n_threads)
+
+
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 def test_parts_read_by_several_threads_are_in_order(
     tmp_path: Path, n_threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("coterie.data.tables.filling.threads", lambda: n_threads)
-    monkeypatch.setattr("coterie.data.tables.arrow.threads", lambda: n_threads)
+    use_threads(monkeypatch, n_threads)
     columns = table(100_003, 3, name=[f"r{i}" for i in range(100_003)])
     parquet.write_table(columns, tmp_path / "t.parquet", row_group_size=7_000)
     feather.write_feather(columns, str(tmp_path / "t.arrow"), chunksize=7_000)
@@ -109,8 +113,7 @@ def test_parts_read_by_several_threads_are_in_order(
 def test_few_row_groups_of_several_batches(
     tmp_path: Path, n_threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("coterie.data.tables.filling.threads", lambda: n_threads)
-    monkeypatch.setattr("coterie.data.tables.arrow.threads", lambda: n_threads)
+    use_threads(monkeypatch, n_threads)
     monkeypatch.setattr("coterie.data.tables.filling.LEAST_ROWS", 1000)
     monkeypatch.setattr("coterie.data.tables.filling.BATCH_BYTES", 1000)
     columns = table(20_003, 5, name=[f"r{i}" for i in range(20_003)])
