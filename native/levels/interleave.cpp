@@ -54,23 +54,21 @@ template <class T> bool all_finite(const T* values, int64_t count) {
     return odd == 0;
 }
 
-template <class T> struct Four {
-    typedef T V __attribute__((vector_size(4 * sizeof(T))));
-};
+template <class T> using Four = std::conditional_t<sizeof(T) == 8, D4, F4>;
 
 #if defined(__AVX2__)
 constexpr bool kTurned = true;
-COTERIE_INLINE void stream(double* p, Four<double>::V v) { _mm256_stream_pd(p, (__m256d)v); }
-COTERIE_INLINE void stream(float* p, Four<float>::V v) { _mm_stream_ps(p, (__m128)v); }
+COTERIE_INLINE void stream(double* p, D4 v) { _mm256_stream_pd(p, (__m256d)v); }
+COTERIE_INLINE void stream(float* p, F4 v) { _mm_stream_ps(p, (__m128)v); }
 COTERIE_INLINE void end_of_stream() { _mm_sfence(); } // before anybody else may read it
 #else
 constexpr bool kTurned = false; // without vectors of four float64 it takes longer
-COTERIE_INLINE void stream(double*, Four<double>::V) {}
-COTERIE_INLINE void stream(float*, Four<float>::V) {}
+COTERIE_INLINE void stream(double*, D4) {}
+COTERIE_INLINE void stream(float*, F4) {}
 COTERIE_INLINE void end_of_stream() {}
 #endif
 
-template <bool Streamed, class T> COTERIE_INLINE void put(T* p, typename Four<T>::V v) {
+template <bool Streamed, class T> COTERIE_INLINE void put(T* p, Four<T> v) {
     if constexpr (Streamed)
         stream(p, v);
     else
@@ -80,17 +78,12 @@ template <bool Streamed, class T> COTERIE_INLINE void put(T* p, typename Four<T>
 // Rows [i, i + 4) of four columns.
 template <bool Streamed, class T>
 COTERIE_INLINE void turn(const T* const* columns, int64_t i, T* out, int64_t step) {
-    using V = typename Four<T>::V;
-    const V a = load<V>(columns[0] + i), b = load<V>(columns[1] + i);
-    const V c = load<V>(columns[2] + i), d = load<V>(columns[3] + i);
-    const V ab02 = __builtin_shufflevector(a, b, 0, 4, 2, 6);
-    const V ab13 = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-    const V cd02 = __builtin_shufflevector(c, d, 0, 4, 2, 6);
-    const V cd13 = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-    put<Streamed, T>(out, __builtin_shufflevector(ab02, cd02, 0, 1, 4, 5));
-    put<Streamed, T>(out + step, __builtin_shufflevector(ab13, cd13, 0, 1, 4, 5));
-    put<Streamed, T>(out + 2 * step, __builtin_shufflevector(ab02, cd02, 2, 3, 6, 7));
-    put<Streamed, T>(out + 3 * step, __builtin_shufflevector(ab13, cd13, 2, 3, 6, 7));
+    using V = Four<T>;
+    const auto row = turned(load<V>(columns[0] + i), load<V>(columns[1] + i),
+                            load<V>(columns[2] + i), load<V>(columns[3] + i));
+#pragma GCC unroll 4
+    for (int q = 0; q < 4; ++q)
+        put<Streamed, T>(out + q * step, row.at[q]);
 }
 
 template <bool Streamed, class T>

@@ -40,8 +40,6 @@ COTERIE_INLINE void load_block(const Rows& rows, const Frame& frame, int64_t fir
     transpose<D>(vectors, columns, std::make_index_sequence<D>{});
 }
 
-typedef float F4 __attribute__((vector_size(16)));
-
 // Four columns of a row of d from `from` on, framed; zero beyond d.
 template <class T> COTERIE_INLINE F4 four(const T* x, const Frame& frame, int from, int d) {
     auto take = [from, d](const auto* p) {

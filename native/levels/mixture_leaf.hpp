@@ -10,19 +10,14 @@
 
 namespace coterie::COTERIE_LEVEL {
 
-typedef float F4 __attribute__((vector_size(16)));
 constexpr int kTogether = kParts == 4 ? 1 : 4 / kParts; // components exponentiated together
 
 // Four rows of four columns become four columns of eight rows, of which these are one half.
 COTERIE_INLINE void store_turned(D4 r0, D4 r1, D4 r2, D4 r3, double* out) {
-    const D4 a = __builtin_shufflevector(r0, r1, 0, 4, 2, 6);
-    const D4 b = __builtin_shufflevector(r0, r1, 1, 5, 3, 7);
-    const D4 c = __builtin_shufflevector(r2, r3, 0, 4, 2, 6);
-    const D4 e = __builtin_shufflevector(r2, r3, 1, 5, 3, 7);
-    store(out, __builtin_shufflevector(a, c, 0, 1, 4, 5));
-    store(out + 8, __builtin_shufflevector(b, e, 0, 1, 4, 5));
-    store(out + 16, __builtin_shufflevector(a, c, 2, 3, 6, 7));
-    store(out + 24, __builtin_shufflevector(b, e, 2, 3, 6, 7));
+    const auto column = turned(r0, r1, r2, r3);
+#pragma GCC unroll 4
+    for (int q = 0; q < 4; ++q)
+        store(out + 8 * q, column.at[q]);
 }
 
 // Scratch of one thread, laid out by `Leaf::doubles`.

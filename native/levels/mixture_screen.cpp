@@ -81,17 +81,10 @@ void tile32(const float* z, const float* u, int start, const float* shift, const
 void turn(const float* const* from, int begin, int end, float* out) {
     for (int i = begin; i < end; i += 4)
         for (int q = 0; q < kGroup; q += 4) {
-            const F4 r0 = load<F4>(from[q] + i), r1 = load<F4>(from[q + 1] + i);
-            const F4 r2 = load<F4>(from[q + 2] + i), r3 = load<F4>(from[q + 3] + i);
-            const F4 a = __builtin_shufflevector(r0, r1, 0, 4, 1, 5);
-            const F4 b = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
-            const F4 c = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
-            const F4 e = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
-            float* to = out + i * kGroup + q;
-            store(to, __builtin_shufflevector(a, c, 0, 1, 4, 5));
-            store(to + kGroup, __builtin_shufflevector(a, c, 2, 3, 6, 7));
-            store(to + 2 * kGroup, __builtin_shufflevector(b, e, 0, 1, 4, 5));
-            store(to + 3 * kGroup, __builtin_shufflevector(b, e, 2, 3, 6, 7));
+            const auto column = turned(load<F4>(from[q] + i), load<F4>(from[q + 1] + i),
+                                       load<F4>(from[q + 2] + i), load<F4>(from[q + 3] + i));
+            for (int l = 0; l < 4; ++l)
+                store(out + (i + l) * kGroup + q, column.at[l]);
         }
 }
 

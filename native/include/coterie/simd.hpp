@@ -28,6 +28,7 @@ constexpr int W = 4;
 
 typedef float VF __attribute__((vector_size(W * 4)));
 typedef int32_t VI __attribute__((vector_size(W * 4)));
+typedef float F4 __attribute__((vector_size(16)));
 typedef double D4 __attribute__((vector_size(32)));
 typedef int64_t I4 __attribute__((vector_size(32)));
 
@@ -168,6 +169,31 @@ COTERIE_INLINE float smallest(VF v) {
     return a < b ? a : b;
 }
 #endif
+
+// Four rows of four numbers as their columns. Neighbours stay in the half of a register that they
+// are in for as long as they can.
+template <class V> struct FourColumns {
+    V at[4];
+};
+template <class V> COTERIE_INLINE FourColumns<V> turned(V r0, V r1, V r2, V r3) {
+    if constexpr (sizeof(V) == 32) {
+        const V a = __builtin_shufflevector(r0, r1, 0, 4, 2, 6);
+        const V b = __builtin_shufflevector(r0, r1, 1, 5, 3, 7);
+        const V c = __builtin_shufflevector(r2, r3, 0, 4, 2, 6);
+        const V d = __builtin_shufflevector(r2, r3, 1, 5, 3, 7);
+        return {
+            {__builtin_shufflevector(a, c, 0, 1, 4, 5), __builtin_shufflevector(b, d, 0, 1, 4, 5),
+             __builtin_shufflevector(a, c, 2, 3, 6, 7), __builtin_shufflevector(b, d, 2, 3, 6, 7)}};
+    } else {
+        const V a = __builtin_shufflevector(r0, r1, 0, 4, 1, 5);
+        const V b = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
+        const V c = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
+        const V d = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
+        return {
+            {__builtin_shufflevector(a, c, 0, 1, 4, 5), __builtin_shufflevector(a, c, 2, 3, 6, 7),
+             __builtin_shufflevector(b, d, 0, 1, 4, 5), __builtin_shufflevector(b, d, 2, 3, 6, 7)}};
+    }
+}
 
 // Columns of W rows of D floats that lie one after the other: a transpose by constant shuffles.
 template <int D, int L, int V, size_t... Q>
