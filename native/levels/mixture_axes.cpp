@@ -56,7 +56,7 @@ void whiten(const Leaf& leaf, const double* by_column, double* white) {
 // Log densities of eight rows under Together components.
 template <Covariance kind, int Together>
 COTERIE_INLINE void densities(const double* z, const MixtureTask& task, int c, double* logs,
-                              double* distances, VD* largest) {
+                              double* distances, VD* lowest) {
     const int d = task.shape.d;
     const double *means = task.means + static_cast<size_t>(c) * d,
                  *factors = task.factors + static_cast<size_t>(c) * d;
@@ -77,7 +77,7 @@ COTERIE_INLINE void densities(const double* z, const MixtureTask& task, int c, d
             store(logs + 8 * t + p * kLanes, log);
             if constexpr (kind == kSpherical)
                 store(distances + 8 * t + p * kLanes, sum[t][p]);
-            largest[p] = max(largest[p], log);
+            lowest[p] = min(lowest[p], log);
         }
     }
 }
@@ -85,21 +85,15 @@ COTERIE_INLINE void densities(const double* z, const MixtureTask& task, int c, d
 template <Covariance kind>
 void expect(const MixtureTask& task, Leaf& leaf, const Scratch& scratch) {
     const int k = leaf.k;
-    for (int g = 0; g < leaf.groups; ++g) {
+    leaf.expect(task, [&](int g, VD* lowest) {
         const double* z = kind == kTied ? scratch.white + g * 8 * leaf.padded : leaf.group(g);
         double *logs = leaf.logs(g), *far = scratch.distances + static_cast<size_t>(g) * 8 * k;
-        leaf.ask_next(task, g);
-        VD largest[kParts];
-        for (int p = 0; p < kParts; ++p)
-            largest[p] = every(-INFINITY);
         int c = 0;
         for (; c + 4 <= k; c += 4)
-            densities<kind, 4>(z, task, c, logs + 8 * c, far + 8 * c, largest);
+            densities<kind, 4>(z, task, c, logs + 8 * c, far + 8 * c, lowest);
         for (; c < k; ++c)
-            densities<kind, 1>(z, task, c, logs + 8 * c, far + 8 * c, largest);
-        if (!task.labels)
-            leaf.exponentiate(g, largest);
-    }
+            densities<kind, 1>(z, task, c, logs + 8 * c, far + 8 * c, lowest);
+    });
 }
 
 // Squared distances to the centres where no E step left any.

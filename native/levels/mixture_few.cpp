@@ -22,19 +22,26 @@ template <int D> struct Few {
         }
     }
 
-    // Log densities of eight rows, and the largest. All parts take a step before the next one:
+    // Log densities of eight rows, and the lowest. All parts take a step before the next one:
     // what they share of the model is read once.
     static COTERIE_INLINE void densities(const double* group, const double* model, int k,
-                                         double* out, VD* largest) {
+                                         double* out, VD* lowest) {
+        VD low[kParts]; // in registers, as `lowest` is not
         for (int p = 0; p < kParts; ++p)
-            largest[p] = every(-INFINITY);
+            low[p] = lowest[p];
+        VD x[D][kParts];
+#pragma GCC unroll 4
+        for (int j = 0; j < D; ++j)
+#pragma GCC unroll 4
+            for (int p = 0; p < kParts; ++p)
+                x[j][p] = load<VD>(group + 8 * j + p * kLanes);
         for (int c = 0; c < k; ++c, model += kModel, out += 8) {
             VD z[D][kParts], y[kParts], log[kParts];
 #pragma GCC unroll 4
             for (int j = 0; j < D; ++j)
 #pragma GCC unroll 4
                 for (int p = 0; p < kParts; ++p)
-                    z[j][p] = every(model[j]) - load<VD>(group + 8 * j + p * kLanes);
+                    z[j][p] = every(model[j]) - x[j][p];
 #pragma GCC unroll 4
             for (int p = 0; p < kParts; ++p)
                 log[p] = every(model[kModel - 1]);
@@ -53,9 +60,11 @@ template <int D> struct Few {
 #pragma GCC unroll 4
             for (int p = 0; p < kParts; ++p) {
                 store(out + p * kLanes, log[p]);
-                largest[p] = max(largest[p], log[p]);
+                low[p] = min(low[p], log[p]);
             }
         }
+        for (int p = 0; p < kParts; ++p)
+            lowest[p] = low[p];
     }
 
     // Adds a leaf to the sums of one component; part p of every group goes to part p of the lanes.
@@ -122,13 +131,9 @@ template <int D> struct Few {
             pause();
             leaf.read(task, at, std::min<int64_t>(end, at + kLeafRows));
             if (task.computed()) {
-                for (int g = 0; g < leaf.groups; ++g) {
-                    leaf.ask_next(task, g);
-                    VD largest[kParts];
-                    densities(leaf.group(g), model, k, leaf.logs(g), largest);
-                    if (!task.labels)
-                        leaf.exponentiate(g, largest);
-                }
+                leaf.expect(task, [&](int g, VD* lowest) {
+                    densities(leaf.group(g), model, k, leaf.logs(g), lowest);
+                });
                 if (task.labels) {
                     leaf.choose_labels(task.labels + at);
                     continue;

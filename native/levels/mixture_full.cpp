@@ -126,8 +126,7 @@ void mixture_full(const MixtureTask& task, int64_t begin, int64_t end, double* m
                 leaf.choose_labels(task.labels + at);
                 continue;
             }
-            for (int g = 0; g < leaf.groups; ++g)
-                leaf.exponentiate_below_top(g, limits);
+            leaf.exponentiate(0, leaf.groups, true, limits);
             likelihood += leaf.finish(task);
         } else {
             leaf.take_given(task);

@@ -6,6 +6,71 @@ namespace coterie::COTERIE_LEVEL {
 // Logs are to the base 2 until they leave the kernel.
 constexpr double kLog2 = 0.69314718055994530942;
 
+// Exponentials of log densities up to this size, and sums of them, are far from the ends of
+// float64.
+constexpr double kNear = 900.0;
+// Of the bits of a float64: the fraction, and what makes it a number from one to two.
+constexpr int64_t kFraction = (int64_t{1} << 52) - 1, kOne = int64_t{1023} << 52;
+
+namespace {
+
+// 2^x in place; the vectors beyond the last, up to a multiple of kTogether, are lost. A function of
+// its own, so that nothing else asks for registers.
+__attribute__((noinline)) void exponentials(double* x, int vectors) {
+    for (int v = 0; v < vectors; v += kTogether)
+        exp2_of<kTogether>(x + v * kLanes);
+}
+
+// Takes the log densities of eight rows below the largest of each row. Zeros will come from those
+// that are not above the limits (k,), if there are any.
+void lower(double* logs, int k, const double* limits, double* top) {
+    for (int p = 0; p < kParts; ++p) {
+        double* x = logs + p * kLanes;
+        VD largest = load<VD>(x);
+        for (int c = 1; c < k; ++c)
+            largest = max(largest, load<VD>(x + 8 * c));
+        for (int c = 0; c < k; ++c) {
+            const VD below = load<VD>(x + 8 * c) - largest;
+            const double least = limits ? std::max(limits[c], -1021.0) : -1021.0;
+            store(x + 8 * c, below > every(least) ? below : every(kLogOfZero));
+        }
+        store(top + p * kLanes, largest);
+    }
+}
+
+} // namespace
+
+// Must log densities be lowered, before they become exponentials? What is shown of a row must not
+// depend on the rows beside it, and one component has all of a row, to the last bit.
+bool Leaf::far_below(const MixtureTask& task, const VD* lowest) const {
+    bool near = k > 1 && !task.scores && !task.degrees &&
+                *std::max_element(task.offsets, task.offsets + k) < kNear;
+    for (int p = 0; p < kParts; ++p)
+        near = near && !bits((VL)(lowest[p] < every(-kNear)));
+    return !near;
+}
+
+// Log densities of groups [from, to) become exponentials, and of these totals and shares.
+void Leaf::exponentiate(int from, int to, bool lowered, const double* limits) {
+    if (lowered)
+        for (int g = from; g < to; ++g)
+            lower(logs(g), k, limits, top + 8 * g);
+    else
+        std::memset(top + 8 * from, 0, sizeof(double) * 8 * (to - from));
+    exponentials(logs(from), (to - from) * k * kParts);
+    for (int g = from; g < to; ++g) {
+        const double* e = logs(g);
+        VD sum[kParts] = {};
+        for (int c = 0; c < k; ++c)
+            for (int p = 0; p < kParts; ++p)
+                sum[p] += load<VD>(e + 8 * c + p * kLanes);
+        for (int p = 0; p < kParts; ++p) {
+            store(total + 8 * g + p * kLanes, sum[p]);
+            store(share + 8 * g + p * kLanes, every(1.0) / sum[p]);
+        }
+    }
+}
+
 // From log densities: the largest, the lowest index among equals.
 void Leaf::choose_labels(int32_t* out) const {
     for (int g = 0; g < groups; ++g)
@@ -38,24 +103,25 @@ double Leaf::finish(const MixtureTask& task) {
                 task.scores[first + r] = score;
         }
     else {
-        // One logarithm for the product of 32 sums, each between 1 and k.
+        // One logarithm for the product of 32 sums, less their powers of two.
         VD sum[kParts] = {}, product[kParts];
+        VL powers[kParts] = {};
         for (auto& one : product)
             one = every(1.0);
         for (int g = 0; g < groups; ++g)
             for (int p = 0; p < kParts; ++p) {
+                const VL of = load<VL>(total + 8 * g + p * kLanes);
                 sum[p] += load<VD>(top + 8 * g + p * kLanes);
-                product[p] *= load<VD>(total + 8 * g + p * kLanes);
+                powers[p] += (of >> 52) - 1023;
+                product[p] *= (VD)((of & kFraction) | kOne);
             }
         double lanes[8];
         for (int p = 0; p < kParts; ++p)
             for (int q = 0; q < kLanes; ++q)
-                lanes[p * kLanes + q] = sum[p][q] * kLog2 + std::log(product[p][q]);
+                lanes[p * kLanes + q] = (sum[p][q] + static_cast<double>(powers[p][q])) * kLog2 +
+                                        std::log(product[p][q]);
         likelihood = across(lanes);
     }
-    for (int g = 0; g < groups; ++g)
-        for (int p = 0; p < kParts; ++p)
-            store(share + 8 * g + p * kLanes, every(1.0) / load<VD>(total + 8 * g + p * kLanes));
     if (task.degrees)
         for (int r = 0; r < n; ++r)
             for (int c = 0; c < k; ++c)

@@ -10,7 +10,9 @@
 
 namespace coterie::COTERIE_LEVEL {
 
-constexpr int kTogether = kParts == 4 ? 1 : 4 / kParts; // components exponentiated together
+// Vectors exponentiated together: as many as the registers hold twice, beside a constant.
+constexpr int kTogether = 6;
+constexpr int kSomeGroups = 8; // of rows: from density to degree they stay in the nearest cache
 
 // Four rows of four columns become four columns of eight rows, of which these are one half.
 COTERIE_INLINE void store_turned(D4 r0, D4 r1, D4 r2, D4 r3, double* out) {
@@ -27,22 +29,22 @@ struct Leaf {
     int groups = 0;
     int64_t first = 0;      // in the block
     double* columns;        // (groups, padded, 8); or null
-    double* degrees;        // (groups, k, 8)
-    double* top;            // (256,) largest log density of each row
-    double* total;          // (256,) sum of exponentials below it
+    double* degrees;        // (groups, k, 8), and room for kTogether vectors
+    double* top;            // (256,) log density of which each row's exponentials are parts
+    double* total;          // (256,) their sum
     double* share;          // (256,) weight / total; zero beyond the last row
     double* rows = nullptr; // (256, padded) the same, row by row, where a kernel wants it
     double* rest;           // what a kernel needs besides
 
     static size_t doubles(const MixtureTask& task) {
         const size_t padded = (task.shape.d + 3) / 4 * 4;
-        return kLeafRows * (padded + task.shape.k + 3);
+        return kLeafRows * (padded + task.shape.k + 3) + kTogether * kLanes;
     }
     Leaf(const MixtureTask& task, double* scratch)
         : k(task.shape.k), d(task.shape.d), padded((d + 3) / 4 * 4) {
         columns = scratch;
         degrees = columns + kLeafRows * padded;
-        top = degrees + static_cast<size_t>(kLeafRows) * k;
+        top = degrees + static_cast<size_t>(kLeafRows) * k + kTogether * kLanes;
         total = top + kLeafRows;
         share = total + kLeafRows;
         rest = share + kLeafRows;
@@ -181,51 +183,24 @@ struct Leaf {
         }
     }
 
-    // Log densities of a group become exponentials below the largest; zero where they are not
-    // above the limits (k,), if there are any.
-    COTERIE_INLINE void exponentiate(int g, const VD* largest, const double* limits = nullptr) {
-        double* e = logs(g);
-        const int count = k;
-        VD sum[kParts] = {};
-        int c = 0;
-        for (; c + kTogether <= count; c += kTogether)
-            exponentiate_some<kTogether>(e + 8 * c, largest, limits ? limits + c : nullptr, sum);
-        for (; c < count; ++c)
-            exponentiate_some<1>(e + 8 * c, largest, limits ? limits + c : nullptr, sum);
-        for (int p = 0; p < kParts; ++p) {
-            store(top + 8 * g + p * kLanes, largest[p]);
-            store(total + 8 * g + p * kLanes, sum[p]);
+    // densities(g, lowest) finds the log densities of group g, and the lowest of all so far.
+    template <class Densities>
+    COTERIE_INLINE void expect(const MixtureTask& task, const Densities& densities) {
+        for (int from = 0; from < groups; from += kSomeGroups) {
+            const int to = std::min(from + kSomeGroups, groups);
+            VD lowest[kParts];
+            for (auto& one : lowest)
+                one = every(INFINITY);
+            for (int g = from; g < to; ++g) {
+                ask_next(task, g);
+                densities(g, lowest);
+            }
+            if (!task.labels)
+                exponentiate(from, to, far_below(task, lowest), nullptr);
         }
     }
-    template <int Count>
-    static COTERIE_INLINE void exponentiate_some(double* e, const VD* largest, const double* limits,
-                                                 VD* sum) {
-        VD x[Count * kParts];
-#pragma GCC unroll 8
-        for (int i = 0; i < Count * kParts; ++i)
-            x[i] = load<VD>(e + i * kLanes) - largest[i % kParts];
-        if (limits)
-#pragma GCC unroll 8
-            for (int i = 0; i < Count * kParts; ++i)
-                x[i] = x[i] > every(limits[i / kParts]) ? x[i] : every(-INFINITY);
-        exp2_of<Count * kParts>(x);
-#pragma GCC unroll 8
-        for (int i = 0; i < Count * kParts; ++i) {
-            sum[i % kParts] += x[i];
-            store(e + i * kLanes, x[i]);
-        }
-    }
-    COTERIE_INLINE void exponentiate_below_top(int g, const double* limits) {
-        const double* e = logs(g);
-        VD largest[kParts];
-        for (int p = 0; p < kParts; ++p)
-            largest[p] = load<VD>(e + p * kLanes);
-        for (int c = 1; c < k; ++c)
-            for (int p = 0; p < kParts; ++p)
-                largest[p] = max(largest[p], load<VD>(e + 8 * c + p * kLanes));
-        exponentiate(g, largest, limits);
-    }
-
+    void exponentiate(int from, int to, bool lowered, const double* limits);
+    bool far_below(const MixtureTask& task, const VD* lowest) const;
     void choose_labels(int32_t* out) const;
     double finish(const MixtureTask& task);
     void take_given(const MixtureTask& task);

@@ -27,6 +27,7 @@ COTERIE_INLINE D4 every4(double value) { return value - D4{}; }
 COTERIE_INLINE VD fma(VD a, VD b, VD c) {
     return (VD)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 }
+COTERIE_INLINE VD min(VD a, VD b) { return (VD)_mm512_min_pd((__m512d)a, (__m512d)b); }
 COTERIE_INLINE VD max(VD a, VD b) { return (VD)_mm512_max_pd((__m512d)a, (__m512d)b); }
 COTERIE_INLINE VD sqrt(VD a) { return (VD)_mm512_sqrt_pd((__m512d)a); }
 COTERIE_INLINE uint32_t bits(VL truth) { return _mm512_movepi64_mask((__m512i)truth); }
@@ -34,11 +35,13 @@ COTERIE_INLINE uint32_t bits(VL truth) { return _mm512_movepi64_mask((__m512i)tr
 COTERIE_INLINE VD fma(VD a, VD b, VD c) {
     return (VD)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
 }
+COTERIE_INLINE VD min(VD a, VD b) { return (VD)_mm256_min_pd((__m256d)a, (__m256d)b); }
 COTERIE_INLINE VD max(VD a, VD b) { return (VD)_mm256_max_pd((__m256d)a, (__m256d)b); }
 COTERIE_INLINE VD sqrt(VD a) { return (VD)_mm256_sqrt_pd((__m256d)a); }
 COTERIE_INLINE uint32_t bits(VL truth) { return _mm256_movemask_pd((__m256d)truth); }
 #else
 COTERIE_INLINE VD fma(VD a, VD b, VD c) { return a * b + c; }
+COTERIE_INLINE VD min(VD a, VD b) { return a < b ? a : b; }
 COTERIE_INLINE VD max(VD a, VD b) { return a > b ? a : b; }
 COTERIE_INLINE VD sqrt(VD a) { return VD{std::sqrt(a[0]), std::sqrt(a[1])}; }
 COTERIE_INLINE uint32_t bits(VL truth) {
@@ -71,39 +74,40 @@ COTERIE_INLINE VD held(double value) {
     return out;
 }
 
-// 2^x for N vectors of x <= 0, to about one unit in the last place; zero below -1021.
-// x = n + r, and 2^r = 1 + r q(r) with q of degree 10 on |r| <= 1/2. The vectors go through each
-// step together: one alone would wait for its own results.
-template <int N> COTERIE_INLINE void exp2_of(VD* x) {
+constexpr double kShifter = 0x1.8p52;  // adding it rounds to whole numbers, kept in the low bits
+constexpr double kLogOfZero = -1023.0; // 2^x is zero there, see exp2_of: no bit of it is left
+
+// 2^x, in place, of N vectors of -1021 <= x <= 1023, to about one unit in the last place; zero at
+// kLogOfZero. x = n + r, and 2^r = 1 + r q(r) with q of degree 10 on |r| <= 1/2. The vectors go
+// through each step together: one alone would wait for its own results, and a machine looks only
+// some 60 operations ahead for others, less than half of what a vector and its neighbour need.
+template <int N> COTERIE_INLINE void exp2_of(double* x) {
     constexpr double kQ[] = {0x1.62e42fefa39efp-1,  0x1.ebfbdff82c598p-3,  0x1.c6b08d704a0c2p-5,
                              0x1.3b2ab6fba1ddap-7,  0x1.5d87fe78a5276p-10, 0x1.430913096fd9fp-13,
                              0x1.ffcbfc670dcd4p-17, 0x1.62bfd47773353p-20, 0x1.b524fae627834p-24,
                              0x1.e6063f7217bc6p-28, 0x1.e9d3fe3952179p-32};
-    const VD shifter = every(0x1.8p52); // adding it rounds to whole numbers, kept in the low bits
-    VD whole[N], r[N], p[N];
+    VD r[N], p[N];
 #pragma GCC unroll 8
-    for (int i = 0; i < N; ++i) {
-        whole[i] = x[i] + shifter;
-        r[i] = x[i] - (whole[i] - shifter);
-    }
+    for (int i = 0; i < N; ++i)
+        r[i] = load<VD>(x + i * kLanes) -
+               ((load<VD>(x + i * kLanes) + every(kShifter)) - every(kShifter));
     const VD last = held(kQ[10]), before = held(kQ[9]);
 #pragma GCC unroll 8
     for (int i = 0; i < N; ++i)
         p[i] = fma(last, r[i], before);
 #pragma GCC unroll 16
-    for (int q = 8; q >= 0; --q) {
-        const VD term = held(kQ[q]);
+    for (int q = 8; q >= -1; --q) {
+        const VD term = held(q < 0 ? 1.0 : kQ[q]);
 #pragma GCC unroll 8
         for (int i = 0; i < N; ++i)
             p[i] = fma(p[i], r[i], term);
     }
-    // Only `whole` tells what is too small, so that no register keeps x: minus infinity too.
-    const VD one = held(1.0), least = held(0x1.8p52 - 1021.0);
+    asm volatile("" ::: "memory"); // n is found again below: no register is left to keep it
+    const VD shifter = held(kShifter);
 #pragma GCC unroll 8
     for (int i = 0; i < N; ++i) {
-        p[i] = fma(p[i], r[i], one);
-        const VL scaled = (VL)p[i] + ((VL)whole[i] << 52);
-        x[i] = (VD)(scaled & (VL)(whole[i] > least));
+        const VL n = (VL)(load<VD>(x + i * kLanes) + shifter);
+        store(x + i * kLanes, (VL)p[i] + (n << 52));
     }
 }
 
