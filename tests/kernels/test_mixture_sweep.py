@@ -295,5 +295,12 @@ def test_labels_that_do_not_fit_are_refused(labels: list[int]) -> None:
     X = rows(2, 2, 0)
     with pytest.raises(ValueError, match="expected"):
         _native.Mixture(
-            "full", np.zeros(2), np.ones(2), np.zeros(3), np.zeros((3, 2)), np.zeros(9), None
+            _native.Team(1),
+            "full",
+            np.zeros(2),
+            np.ones(2),
+            np.zeros(3),
+            np.zeros((3, 2)),
+            np.zeros(9),
+            None,
         ).sums_of_labels(MemoryEngine(X).blocks[0].rows, 0, np.array(labels, dtype=np.int32))

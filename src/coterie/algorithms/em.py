@@ -138,7 +138,7 @@ class Em:
         C, family = mixture.covariances, self.family
         held = self.m_step.estimates_covariances and not self.floor.added
         held = held and self.rules.max_iter != 0 and bool(np.isfinite(C).all())
-        roots = family.roots(C, self.floor) if held else NO_ROOTS
+        roots = family.roots(C, self.floor, self.engine.team) if held else NO_ROOTS
         return family.factors(C, roots, self.engine.team)
 
     def densities(self) -> Densities:
