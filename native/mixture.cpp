@@ -112,6 +112,9 @@ void Mixture::prepare_full(Team& team, const double* factors) {
     const size_t wide = side_by_side(k);
     screen_means_.assign(product_size(k, d), 0.f);
     std::fill(screen_means_.begin() + k, screen_means_.begin() + wide, INFINITY);
+    for (int c = 0; c < k; ++c)
+        for (int i = 0; i < d; ++i)
+            screen_means_[(i + 1) * wide + c] = static_cast<float>(means_[size_t(c) * d + i]);
     for (std::vector<float>* one :
          {&screen_base_, &screen_slope_, &direction_base_, &direction_slope_})
         one->assign(wide, 0.f);
@@ -154,14 +157,10 @@ double Mixture::pack_factor(int64_t c, const double* triangle) {
 // one it compares v'y = (F v)'z - (F v)'m, off by that factor times |F| (|z| + |m|), with sums of
 // some v y, off by 1.5 times that for y and once for adding. length: |F|^2.
 void Mixture::prepare_screen(int64_t c, double length) {
-    const int64_t wide = side_by_side(k_);
     const double unit = (d_ + 4) * 0x1p-24, room = 1.01 * 0x1p10 * unit * unit;
     double far = 0.0;
-    for (int i = 0; i < d_; ++i) {
-        const double mean = means_[c * d_ + i];
-        screen_means_[(i + 1) * wide + c] = static_cast<float>(mean);
-        far += mean * mean;
-    }
+    for (int i = 0; i < d_; ++i)
+        far += means_[c * d_ + i] * means_[c * d_ + i];
     screen_means_[c] = static_cast<float>(far / 2);
     // One more than the limit for the rounding of the bound, and its own if it is large.
     const double base = offsets_[c] - (limits_[c] - 1) + room * length * far;

@@ -16,6 +16,35 @@ constexpr int kMostParts = 8; // of the moments of a component
 constexpr int64_t kDirectedRows = 8; // for each component
 constexpr size_t kMostDirections = size_t{1} << 20;
 
+// From every component towards the mean of every other.
+struct Directions {
+    Buffer<float, Pages> by_column, units;
+
+    // Each component finds its own, and then all are put side by side: threads that write
+    // neighbours of one line of memory would wait for each other.
+    void find(Team& team, MixtureTask& task) {
+        const int k = task.shape.k, d = task.shape.d, padded = (d + 3) / 4 * 4;
+        const size_t size = product_size(k, d), wide = side_by_side(k);
+        if (k * size > kMostDirections)
+            return;
+        Buffer<float, Pages> each(static_cast<size_t>(k) * k * (1 + d));
+        by_column.resize(k * size);
+        units.resize(static_cast<size_t>(k) * k * padded);
+        team.for_chunks(k, 1, [&](int, int64_t c, int64_t) {
+            kernels().mixture_directions(task, static_cast<int>(c), each.data(), units.data());
+        });
+        for (int own = 0; own < k; ++own)
+            for (int i = 0; i <= d; ++i) {
+                float* out = by_column.data() + own * size + i * wide;
+                for (int c = 0; c < k; ++c)
+                    out[c] = each[(static_cast<size_t>(c) * k + own) * (1 + d) + i];
+                std::fill(out + k, out + wide, 0.f);
+            }
+        task.directions = by_column.data();
+        task.units = units.data();
+    }
+};
+
 // Sums of chunks, joined with their siblings as soon as both are there.
 class Tree {
 public:
@@ -72,16 +101,15 @@ std::vector<Node> sweep_chunks(Team& team, const MixtureTask& task, int64_t firs
     const Kernels& level = kernels();
     const int64_t rows = task.shape.shared() ? 1024 : task.shape.chunk_rows();
     const int64_t before = first / rows, chunks = (task.rows->n + rows - 1) / rows;
-    std::vector<Buffer<double, Pages>> scratch(team.size());
+    const size_t room = level.mixture_doubles(task) + 8;
     Tree tree(task.sums ? task.shape.size() : 0);
     team.for_chunks(chunks, 1, [&](int thread, int64_t begin, int64_t end) {
         for (int64_t chunk = begin; chunk < end; ++chunk) {
-            scratch[thread].resize(level.mixture_doubles(task) + 8);
             Buffer<double, Pages> sums;
             if (task.sums)
                 sums = tree.blank();
             level.mixture(task, chunk * rows, std::min(task.rows->n, (chunk + 1) * rows),
-                          scratch[thread].data(), sums.data(), Pause{&team, thread});
+                          team.room(thread, room), sums.data(), Pause{&team, thread});
             if (task.sums)
                 tree.add(before + chunk, std::move(sums));
         }
@@ -101,12 +129,11 @@ public:
     SharedSweep(Team& team, const MixtureTask& task, int64_t first)
         : team_(team), task_(task), rows_(task.shape.chunk_rows()), before_(first / rows_),
           parts_(std::clamp((4 * team.size() - 1) / task.shape.k, 1, kMostParts)),
-          scratch_(team.size()), tree_(task.shape.size()),
-          added_(static_cast<size_t>(task.shape.k) * parts_) {
+          tree_(task.shape.size()), added_(static_cast<size_t>(task.shape.k) * parts_) {
         const int64_t stretches = (task.rows->n + kStretch - 1) / kStretch;
-        shares_.resize(std::min<int64_t>(stretches, kKept) * task.shape.k * kStretch);
         task_.sums = false;
-        task_.shares = shares_.data();
+        task_.shares = team.room(team.size(), std::min<int64_t>(stretches, kKept) * task.shape.k *
+                                                  kStretch); // (kKept, k, kStretch)
         room_ = std::max(level_.mixture_doubles(task_), level_.moments_doubles(task_)) + 8;
     }
 
@@ -145,7 +172,6 @@ private:
         for (std::atomic<int>& count : added_)
             count = 0;
         team_.for_chunks(pieces_.size(), 1, [&](int thread, int64_t i, int64_t) {
-            scratch_[thread].resize(room_);
             const Piece& piece = pieces_[i];
             piece.leaf < 0 ? add_moments(piece, thread, sums) : find_degrees(piece, thread);
         });
@@ -166,7 +192,7 @@ private:
             await(count, piece.stretch - kKept + 1, thread);
         const MixtureTask task = at(piece.stretch);
         const int64_t from = task.shared_from + piece.leaf * kLeafRows;
-        level_.mixture(task, from, std::min(end_, from + kLeafRows), scratch_[thread].data(),
+        level_.mixture(task, from, std::min(end_, from + kLeafRows), team_.room(thread, room_),
                        &likelihoods_[piece.stretch * kLeaves + piece.leaf], Pause{&team_, thread});
         leaves_[piece.stretch].fetch_add(1, std::memory_order_release);
     }
@@ -178,7 +204,7 @@ private:
               static_cast<int>((end - task.shared_from + kLeafRows - 1) / kLeafRows), thread);
         await(added_[piece.part], piece.stretch, thread);
         level_.mixture_moments(task, end, piece.part / parts_, piece.part % parts_, parts_,
-                               scratch_[thread].data(), sums, Pause{&team_, thread});
+                               team_.room(thread, room_), sums, Pause{&team_, thread});
         added_[piece.part].fetch_add(1, std::memory_order_release);
     }
 
@@ -196,9 +222,7 @@ private:
     MixtureTask task_;
     int64_t rows_, before_; // of a chunk; chunks before the block
     int parts_;             // of the moments of a component
-    size_t room_;
-    std::vector<Buffer<double, Pages>> scratch_;
-    Buffer<double, Pages> shares_; // (kKept, k, kStretch)
+    size_t room_;           // for a piece
     Tree tree_;
     int64_t begin_ = 0, end_ = 0; // the chunk
     std::vector<Piece> pieces_;
@@ -213,20 +237,9 @@ std::vector<Node> sweep(Team& team, const MixtureTask& given, int64_t first) {
     MixtureTask task = given;
     std::atomic<bool> crowded{false};
     task.crowded = &crowded;
-    const int k = task.shape.k, d = task.shape.d, padded = (d + 3) / 4 * 4;
-    Buffer<float, Pages> directions, units;
-    if (task.screened() && task.rows->n >= kDirectedRows * k &&
-        k * product_size(k, d) <= kMostDirections) {
-        directions.resize(k * product_size(k, d));
-        directions.zero();
-        units.resize(static_cast<size_t>(k) * k * padded);
-        team.for_chunks(k, 1, [&](int, int64_t c, int64_t) {
-            kernels().mixture_directions(task, static_cast<int>(c), directions.data(),
-                                         units.data());
-        });
-        task.directions = directions.data();
-        task.units = units.data();
-    }
+    Directions directions;
+    if (task.screened() && task.rows->n >= kDirectedRows * task.shape.k)
+        directions.find(team, task);
     return task.sums && task.shape.shared() ? SharedSweep(team, task, first).run()
                                             : sweep_chunks(team, task, first);
 }
