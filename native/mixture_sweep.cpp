@@ -96,21 +96,28 @@ private:
     std::vector<Buffer<double, Pages>> spare_;
 };
 
+// Numbers that are added up over chunks.
+size_t size_of(const MixtureTask& task) {
+    return !task.sums ? 0 : task.moments ? task.shape.size() : 1;
+}
+
 // Each thread sums chunks of its own.
-std::vector<Node> sweep_chunks(Team& team, const MixtureTask& task, int64_t first) {
+std::vector<Node> sweep_chunks(Team& team, MixtureTask task, int64_t first) {
     const Kernels& level = kernels();
     const int64_t rows = task.shape.shared() ? 1024 : task.shape.chunk_rows();
     const int64_t before = first / rows, chunks = (task.rows->n + rows - 1) / rows;
+    const size_t size = size_of(task);
+    Tree tree(size);
+    task.sums &= task.moments;
     const size_t room = level.mixture_doubles(task) + 8;
-    Tree tree(task.sums ? task.shape.size() : 0);
     team.for_chunks(chunks, 1, [&](int thread, int64_t begin, int64_t end) {
         for (int64_t chunk = begin; chunk < end; ++chunk) {
             Buffer<double, Pages> sums;
-            if (task.sums)
+            if (size > 0)
                 sums = tree.blank();
             level.mixture(task, chunk * rows, std::min(task.rows->n, (chunk + 1) * rows),
                           team.room(thread, room), sums.data(), Pause{&team, thread});
-            if (task.sums)
+            if (size > 0)
                 tree.add(before + chunk, std::move(sums));
         }
     });
@@ -129,11 +136,13 @@ public:
     SharedSweep(Team& team, const MixtureTask& task, int64_t first)
         : team_(team), task_(task), rows_(task.shape.chunk_rows()), before_(first / rows_),
           parts_(std::clamp((4 * team.size() - 1) / task.shape.k, 1, kMostParts)),
-          tree_(task.shape.size()), added_(static_cast<size_t>(task.shape.k) * parts_) {
+          tree_(size_of(task)),
+          added_(task.moments ? static_cast<size_t>(task.shape.k) * parts_ : 0) {
         const int64_t stretches = (task.rows->n + kStretch - 1) / kStretch;
         task_.sums = false;
-        task_.shares = team.room(team.size(), std::min<int64_t>(stretches, kKept) * task.shape.k *
-                                                  kStretch); // (kKept, k, kStretch)
+        if (task_.moments) // (kKept, k, kStretch)
+            task_.shares = team.room(team.size(),
+                                     std::min<int64_t>(stretches, kKept) * task.shape.k * kStretch);
         room_ = std::max(level_.mixture_doubles(task_), level_.moments_doubles(task_)) + 8;
     }
 
@@ -183,7 +192,8 @@ private:
     MixtureTask at(int stretch) const {
         MixtureTask task = task_;
         task.shared_from = begin_ + stretch * kStretch;
-        task.shares += static_cast<size_t>(stretch % kKept) * task.shape.k * kStretch;
+        if (task.shares)
+            task.shares += static_cast<size_t>(stretch % kKept) * task.shape.k * kStretch;
         return task;
     }
 
@@ -237,6 +247,8 @@ std::vector<Node> sweep(Team& team, const MixtureTask& given, int64_t first) {
     MixtureTask task = given;
     std::atomic<bool> crowded{false};
     task.crowded = &crowded;
+    // Only mixture_full.cpp can do without.
+    task.moments |= task.shape.kind != Covariance::full || task.shape.d <= kFewAxes;
     Directions directions;
     if (task.screened() && task.rows->n >= kDirectedRows * task.shape.k)
         directions.find(team, task);

@@ -121,6 +121,18 @@ void bind_mixture(nb::module_& m) {
             },
             "block"_a, "first"_a, "Nodes (level, index, sums) of the tree of chunks.")
         .def(
+            "likelihood",
+            [](const PreparedMixture& self, const Block& block, int64_t first) {
+                MixtureTask task = self.densities(block);
+                task.moments = false;
+                Nodes out = swept(block, task, first);
+                for (auto& [level, index, sums] : out)
+                    sums =
+                        array_of(std::vector<double>{static_cast<const double*>(sums.data())[0]});
+                return out;
+            },
+            "block"_a, "first"_a, "The same for the log-likelihood alone, (1,).")
+        .def(
             "sums_of_labels",
             [](const PreparedMixture& self, const Block& block, int64_t first,
                std::optional<Input<int32_t, 1>> labels) {

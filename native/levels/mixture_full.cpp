@@ -140,7 +140,7 @@ void mixture_full(const MixtureTask& task, int64_t begin, int64_t end, double* m
                 maximise(task, leaf, scratch, c);
             }
     }
-    if (task.sums || task.shares)
+    if (out)
         out[0] = likelihood;
     if (task.sums)
         write_sums(task, leaf, scratch, out);

@@ -92,13 +92,16 @@ def test_covariances_about_another_centre_and_reach(d: int, n_threads: int) -> N
     z, r, shift = rng.normal(size=(50, d)), rng.uniform(size=(50, 4)), rng.normal(size=(4, d))
     second = np.array([triangles.folded((z * one[:, None]).T @ z) for one in r.T])
     team = _native.Team(n_threads)
-    found = triangles.covariances_about(second, r.sum(axis=0), r.T @ z, shift, team)
+    found = np.empty_like(second)
+    triangles.covariances_about(second, r.sum(axis=0), r.T @ z, shift, found, team)
     for c, one in enumerate(r.T):
         moved = z - shift[c]
         wanted = (moved * one[:, None]).T @ moved / one.sum()
         np.testing.assert_allclose(found[c], triangles.folded(wanted), rtol=1e-12, atol=1e-12)
     with pytest.raises(ValueError, match="triangles"):
-        triangles.covariances_about(second, r.sum(axis=0), r.T @ z, shift[:3], team)
+        triangles.covariances_about(second, r.sum(axis=0), r.T @ z, shift[:3], found, team)
+    triangles.covariances_about(second, r.sum(axis=0), r.T @ z, shift, second, team)
+    assert np.array_equal(second, found)
     U = np.triu(rng.normal(size=(3, d, d)))
     v = rng.normal(size=(3, d))
     reach = triangles.largest_reach(triangles.folded(U), v)

@@ -106,6 +106,7 @@ struct MixtureTask {
 
     // What is wanted; row r of the block is written at place r.
     bool sums = true;
+    bool moments = true;      // in sums; else these may be the log-likelihood alone
     double* shares = nullptr; // (k, kStretch) weight times degree, of rows from `shared_from` on
     int64_t shared_from = 0;
     double* scores = nullptr;  // (n,)

@@ -136,6 +136,9 @@ class Mixture:
     def sweep(self, block: Block, first: int) -> list[tuple[int, int, NDArray[numpy.float64]]]:
         """Nodes (level, index, sums) of the tree of chunks."""
 
+    def likelihood(self, block: Block, first: int) -> list[tuple[int, int, NDArray[numpy.float64]]]:
+        """The same for the log-likelihood alone, (1,)."""
+
     def sums_of_labels(self, block: Block, first: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> list[tuple[int, int, NDArray[numpy.float64]]]:
         """The same for degrees in {0, 1}."""
 

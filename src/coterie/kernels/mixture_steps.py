@@ -101,13 +101,21 @@ class Sums:
         return Sums(self.kind, self.n_components, self.n_columns, nodes)
 
     @property
-    def moments(self) -> Moments:
-        k, d = self.n_components, self.n_columns
+    def total(self) -> Floats:
         # What is left are complete trees of falling size, from the first row on.
         left = [self.nodes[place] for place in sorted(self.nodes, key=lambda p: p[1] << p[0])]
         total = left.pop()
         while left:
             total = total + left.pop()
+        return total
+
+    @property
+    def log_likelihood(self) -> float:
+        return float(self.total[0])
+
+    @property
+    def moments(self) -> Moments:
+        k, d, total = self.n_components, self.n_columns, self.total
         mass, first, second = np.split(total[1:], [k, k + k * d])
         shaped: Floats | None = None
         if self.kind == "full":
@@ -133,10 +141,12 @@ def chunk_rows(d: int) -> int:
     return _native.mixture_chunk_rows(d)
 
 
-def sweep(block: Block, frame: Frame, densities: Densities) -> Sums:
-    """E step and the sums of the M step in one pass; degrees of belonging are not kept."""
-    nodes = _prepared(block, frame, densities).sweep(block.rows, block.first)
-    return _sums(densities.kind, densities.means, nodes)
+def sweep(block: Block, frame: Frame, densities: Densities, *, moments: bool = True) -> Sums:
+    """E step and the sums of the M step in one pass; degrees of belonging are not kept. Without
+    moments only the log-likelihood is known."""
+    prepared = _prepared(block, frame, densities)
+    step = prepared.sweep if moments else prepared.likelihood
+    return _sums(densities.kind, densities.means, step(block.rows, block.first))
 
 
 def score_samples(block: Block, frame: Frame, densities: Densities) -> Floats:

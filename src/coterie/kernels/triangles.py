@@ -72,13 +72,17 @@ def diagonals(triangles: Floats) -> Floats:
 
 
 def covariances_about(
-    second: Floats, mass: Floats, first: Floats, shift: Floats, team: _native.Team | None = None
-) -> Floats:
-    """Covariances about centres + shift (k, d), from moments about the centres."""
-    out = empty(second.shape)
+    second: Floats,
+    mass: Floats,
+    first: Floats,
+    shift: Floats,
+    out: Floats,
+    team: _native.Team | None = None,
+) -> None:
+    """out: covariances about centres + shift (k, d), from moments about the centres; in place of
+    the second moments if it is the same."""
     team = team or _native.Team(1)
     _native.covariances_about(team, second, mass, first, np.ascontiguousarray(shift), out)
-    return out
 
 
 def wider_than(

@@ -101,10 +101,10 @@ class Full(Matrices):
     def estimate_with_roots(
         self, moments: Moments, shift: Floats, floor: Floor, team: Team | None = None
     ) -> tuple[Floats, Roots]:
+        """Second moments become covariances where they are: both at once would be large."""
         assert moments.second is not None
-        found = triangles.covariances_about(
-            moments.second, moments.mass, moments.first, shift, team
-        )
+        found = moments.second
+        triangles.covariances_about(found, moments.mass, moments.first, shift, found, team)
         return found, hold(found, floor, team)
 
     def roots(self, covariances: Floats, floor: Floor, team: Team | None = None) -> Roots:
