@@ -1,9 +1,11 @@
 // memory.cpp: where arrays get their memory.
 #include "coterie/memory.hpp"
 
+#include <cstdint>
 #include <new>
 #if defined(__unix__) || defined(__APPLE__)
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 namespace coterie {
@@ -31,9 +33,26 @@ void* aligned_memory(size_t bytes) {
 void* paged_memory(size_t bytes) {
     if (bytes < kPaged)
         return aligned_memory(bytes);
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
+    // What holds a large page begins at one: asked for with room, of which the rest goes back.
+    const bool large = bytes >= kLargePage;
+    const size_t room = large ? bytes + kLargePage : bytes;
+    void* given = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (given == MAP_FAILED)
         throw std::bad_alloc();
+    if (!large)
+        return given;
+    char* memory = static_cast<char*>(given);
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    const size_t before = -reinterpret_cast<uintptr_t>(memory) % kLargePage;
+    const size_t used = (bytes + page - 1) / page * page;
+    if (before > 0)
+        munmap(memory, before);
+    memory += before;
+    if (before + used < room)
+        munmap(memory + used, room - before - used);
+#if defined(__linux__)
+    madvise(memory, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
+#endif
     return memory;
 }
 

@@ -29,7 +29,7 @@ template <class T> void wait_while_equal(std::atomic<T>& value, T seen) {
 } // namespace
 
 Team::Team(int n_threads, std::function<void()> poll)
-    : size_(std::max(1, n_threads)), poll_(std::move(poll)) {
+    : size_(std::max(1, n_threads)), poll_(std::move(poll)), rooms_(size_ + 1) {
     try {
         for (int t = 1; t < size_; ++t)
             threads_.emplace_back([this, t] { wait_and_work(t); });

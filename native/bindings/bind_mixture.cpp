@@ -83,9 +83,10 @@ void bind_mixture(nb::module_& m) {
     nb::class_<PreparedMixture>(m, "Mixture", "A Gaussian mixture, prepared for sweeps.")
         .def(
             "__init__",
-            [](PreparedMixture* self, const std::string& kind, Input<double, 1> origin,
-               Input<double, 1> scale, Input<double, 1> offsets, Input<double, 2> means,
-               std::optional<Input<double, 1>> factors, std::optional<Input<double, 2>> centres,
+            [](PreparedMixture* self, coterie::Team& team, const std::string& kind,
+               Input<double, 1> origin, Input<double, 1> scale, Input<double, 1> offsets,
+               Input<double, 2> means, std::optional<Input<double, 1>> factors,
+               std::optional<Input<double, 2>> centres,
                std::optional<Input<double, 1>> negligible) {
                 const size_t k = means.shape(0), d = means.shape(1);
                 const Covariance covariance = covariance_of(kind);
@@ -104,13 +105,14 @@ void bind_mixture(nb::module_& m) {
                 std::copy(origin.data(), origin.data() + d, made.origin.begin());
                 std::copy(scale.data(), scale.data() + d, made.scale.begin());
                 made.centres_only = !factors;
+                nb::gil_scoped_release release;
                 made.mixture = std::make_unique<Mixture>(
-                    covariance, made.k, made.d, offsets.data(), means.data(),
+                    team, covariance, made.k, made.d, offsets.data(), means.data(),
                     factors ? factors->data() : nullptr, centres ? centres->data() : nullptr,
                     negligible ? negligible->data() : nullptr);
                 new (self) PreparedMixture(std::move(made));
             },
-            "kind"_a, "origin"_a, "scale"_a, "offsets"_a, "means"_a, "factors"_a.none(),
+            "team"_a, "kind"_a, "origin"_a, "scale"_a, "offsets"_a, "means"_a, "factors"_a.none(),
             "centres"_a.none(), "negligible"_a.none() = nb::none())
         .def(
             "sweep",
@@ -118,6 +120,18 @@ void bind_mixture(nb::module_& m) {
                 return swept(block, self.densities(block), first);
             },
             "block"_a, "first"_a, "Nodes (level, index, sums) of the tree of chunks.")
+        .def(
+            "likelihood",
+            [](const PreparedMixture& self, const Block& block, int64_t first) {
+                MixtureTask task = self.densities(block);
+                task.moments = false;
+                Nodes out = swept(block, task, first);
+                for (auto& [level, index, sums] : out)
+                    sums =
+                        array_of(std::vector<double>{static_cast<const double*>(sums.data())[0]});
+                return out;
+            },
+            "block"_a, "first"_a, "The same for the log-likelihood alone, (1,).")
         .def(
             "sums_of_labels",
             [](const PreparedMixture& self, const Block& block, int64_t first,

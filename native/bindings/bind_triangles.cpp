@@ -29,11 +29,42 @@ void unfold(Input<double, 2> triangles, InOut<double, 3> matrices, bool symmetri
         coterie::unfold(triangles.data() + c * size, d, symmetric, matrices.data() + c * d * d);
 }
 
-void covariance_about(Input<double, 1> second, double mass, Input<double, 1> first,
-                      Input<double, 1> shift, InOut<double, 1> out) {
-    const size_t d = first.shape(0), size = coterie::triangle_size(d);
-    check(second.shape(0) == size && shift.shape(0) == d && out.shape(0) == size);
-    coterie::covariance_about(second.data(), mass, first.data(), shift.data(), d, out.data());
+// Calls work(c) for c in [0, count), of which each takes about so many operations.
+template <class Work>
+void share_out(coterie::Team& team, size_t count, double operations, const Work& work) {
+    constexpr double kWorthwhile = 1 << 15; // for another thread
+    const double chunk = std::max(1.0, kWorthwhile / operations);
+    nb::gil_scoped_release release;
+    team.for_chunks(static_cast<int64_t>(count), static_cast<int64_t>(chunk),
+                    [&](int, int64_t begin, int64_t end) {
+                        for (int64_t c = begin; c < end; ++c)
+                            work(static_cast<size_t>(c));
+                    });
+}
+
+void covariances_about(coterie::Team& team, Input<double, 2> second, Input<double, 1> mass,
+                       Input<double, 2> first, Input<double, 2> shift, InOut<double, 2> out) {
+    const size_t k = first.shape(0), d = first.shape(1), size = coterie::triangle_size(d);
+    check(second.shape(0) == k && second.shape(1) == size && mass.shape(0) == k &&
+          shift.shape(0) == k && shift.shape(1) == d && out.shape(0) == k && out.shape(1) == size);
+    share_out(team, k, static_cast<double>(size), [&](size_t c) {
+        std::vector<double> means(d);
+        coterie::covariance_about(second.data() + c * size, mass(c), first.data() + c * d,
+                                  shift.data() + c * d, d, means.data(), out.data() + c * size);
+    });
+}
+
+std::vector<bool> wider_than(coterie::Team& team, Input<double, 2> triangles, Input<double, 1> root,
+                             double times) {
+    const size_t k = triangles.shape(0), d = root.shape(0), size = coterie::triangle_size(d);
+    check(triangles.shape(1) == size);
+    std::vector<uint8_t> found(k);
+    share_out(team, k, static_cast<double>(size) * d, [&](size_t c) {
+        coterie::Buffer<double, coterie::Pages> rest(size);
+        coterie::less_unit(triangles.data() + c * size, root.data(), times, d, rest.data());
+        found[c] = coterie::kernels().cholesky(rest.data(), static_cast<int>(d));
+    });
+    return {found.begin(), found.end()};
 }
 
 double largest_reach(Input<double, 2> triangles, Input<double, 2> vectors) {
@@ -56,17 +87,21 @@ bool cholesky(InOut<double, 1> triangle, int d) {
 }
 
 // Which of them has no root, the first one; or -1.
-int64_t inverse_roots(coterie::Team& team, InOut<double, 2> triangles, Input<int64_t, 1> which,
-                      int d) {
+int64_t inverse_roots(coterie::Team& team, Input<double, 2> triangles, Input<int64_t, 1> which,
+                      int d, InOut<double, 2> out) {
     const size_t size = coterie::triangle_size(d), count = which.shape(0);
-    bool fits = triangles.shape(1) == size;
+    bool fits =
+        triangles.shape(1) == size && out.shape(1) == size && triangles.shape(0) == out.shape(0);
     for (size_t i = 0; i < count; ++i)
         fits &= which(i) >= 0 && static_cast<size_t>(which(i)) < triangles.shape(0);
     check(fits);
     std::vector<uint8_t> found(count);
-    nb::gil_scoped_release release;
-    team.for_chunks(static_cast<int64_t>(count), 1, [&](int, int64_t i, int64_t) {
-        found[i] = coterie::kernels().inverse_root(triangles.data() + which(i) * size, d);
+    share_out(team, count, static_cast<double>(size) * d, [&](size_t i) {
+        const double* from = triangles.data() + which(i) * size;
+        double* to = out.data() + which(i) * size;
+        if (from != to)
+            std::copy(from, from + size, to);
+        found[i] = coterie::kernels().inverse_root(to, d);
     });
     for (size_t i = 0; i < count; ++i)
         if (!found[i])
@@ -85,13 +120,16 @@ void bind_triangles(nb::module_& m) {
           "triangles: the upper triangles of the matrices, row by row.");
     m.def("unfold", &unfold, "triangles"_a, "matrices"_a, "symmetric"_a,
           "matrices: with these upper triangles; below them the same, or zeros.");
-    m.def("covariance_about", &covariance_about, "second"_a, "mass"_a, "first"_a, "shift"_a,
-          "out"_a, "out: the covariance about centre + shift, from moments about the centre.");
+    m.def("covariances_about", &covariances_about, "team"_a, "second"_a, "mass"_a, "first"_a,
+          "shift"_a, "out"_a,
+          "out: covariances about centre + shift, from moments about the centre.");
+    m.def("wider_than", &wider_than, "team"_a, "triangles"_a, "root"_a, "times"_a,
+          "Which matrices, in units of root by column, spread more than so much everywhere.");
     m.def("largest_reach", &largest_reach, "triangles"_a, "vectors"_a,
           "The largest entry of |U|'|v| of each upper U and its v.");
     m.def("cholesky", &cholesky, "triangle"_a, "d"_a,
           "Becomes the upper R with R'R = C; false if C is not positive definite.");
-    m.def("inverse_roots", &inverse_roots, "team"_a, "triangles"_a, "which"_a, "d"_a,
-          "Those named become the upper U with U U' = C^-1; the first that is not positive "
+    m.def("inverse_roots", &inverse_roots, "team"_a, "triangles"_a, "which"_a, "d"_a, "out"_a,
+          "out: of those named the upper U with U U' = C^-1; the first that is not positive "
           "definite, or -1.");
 }

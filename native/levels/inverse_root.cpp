@@ -1,7 +1,7 @@
 // inverse_root.cpp: the upper U with U U' = C^-1, from Cholesky's C = R'R as U = R^-1.
 //
-// Matrices are upper triangles, row by row, and are replaced. Four rows at a time meet all others,
-// two by two.
+// Matrices are upper triangles, row by row, and are replaced, four rows at a time. What earlier
+// rows or columns make of a tile of those four is added up in registers.
 #include <vector>
 
 #include "coterie/mixture.hpp"
@@ -11,6 +11,7 @@ namespace coterie::COTERIE_LEVEL {
 namespace {
 
 constexpr int kFour = 4;
+constexpr int kVectors = kLanes == 2 ? 2 : 3, kWide = kVectors * kLanes; // of a tile; by fours
 
 struct Triangle {
     double* values;
@@ -23,33 +24,87 @@ COTERIE_INLINE double add_product(double a, double b, double c) {
     return kFused ? std::fma(a, b, c) : a * b + c;
 }
 
-// rows[q][j] += sum over t of by[q][t] * from[t][j], for j in [begin, end). Two rows at a time:
-// what they are multiplied by stays in registers. No entry tells where a vector began.
-template <int Rows>
-COTERIE_INLINE void add_four(double* const* rows, const double (*by)[kFour],
-                             const double* const* from, int begin, int end) {
-    static_assert(Rows <= 2);
-    VD factor[Rows][kFour];
-    for (int q = 0; q < Rows; ++q)
-        for (int t = 0; t < kFour; ++t)
-            factor[q][t] = every(by[q][t]);
-    int j = begin;
-    for (; j + kLanes <= end; j += kLanes) {
-        VD sum[Rows];
-        for (int q = 0; q < Rows; ++q)
-            sum[q] = load<VD>(rows[q] + j);
-        for (int t = 0; t < kFour; ++t) {
-            const VD x = load<VD>(from[t] + j);
-            for (int q = 0; q < Rows; ++q)
-                sum[q] = fma(factor[q][t], x, sum[q]);
+// sums[q][j] += sum over l in [first, last) of by(l)[q * step] * R(l, j), for j in [begin, end) and
+// four q, in the order of l. No entry tells where a vector began.
+template <int Vectors, class By>
+COTERIE_INLINE void add_tile(double* const* sums, const Triangle& R, int first, int last,
+                             const By& by, int step, int j) {
+    VD sum[kFour][Vectors];
+#pragma GCC unroll 4
+    for (int q = 0; q < kFour; ++q)
+        for (int v = 0; v < Vectors; ++v)
+            sum[q][v] = load<VD>(sums[q] + j + v * kLanes);
+    for (int l = first; l < last; ++l) {
+        const double *row = R.row(l) + j, *factor = by(l);
+        VD x[Vectors];
+        for (int v = 0; v < Vectors; ++v)
+            x[v] = load<VD>(row + v * kLanes);
+#pragma GCC unroll 4
+        for (int q = 0; q < kFour; ++q) {
+            const VD f = every(factor[q * step]);
+            for (int v = 0; v < Vectors; ++v)
+                sum[q][v] = fma(f, x[v], sum[q][v]);
         }
-        for (int q = 0; q < Rows; ++q)
-            store(rows[q] + j, sum[q]);
     }
+#pragma GCC unroll 4
+    for (int q = 0; q < kFour; ++q)
+        for (int v = 0; v < Vectors; ++v)
+            store(sums[q] + j + v * kLanes, sum[q][v]);
+}
+template <class By>
+COTERIE_INLINE void add_products(double* const* sums, const Triangle& R, int first, int last,
+                                 const By& by, int step, int begin, int end) {
+    int j = begin;
+    for (; j + kWide <= end; j += kWide)
+        add_tile<kVectors>(sums, R, first, last, by, step, j);
+    for (; j + kLanes <= end; j += kLanes)
+        add_tile<1>(sums, R, first, last, by, step, j);
     for (; j < end; ++j)
-        for (int q = 0; q < Rows; ++q)
-            for (int t = 0; t < kFour; ++t)
-                rows[q][j] = add_product(by[q][t], from[t][j], rows[q][j]);
+        for (int q = 0; q < kFour; ++q)
+            for (int l = first; l < last; ++l)
+                sums[q][j] = add_product(by(l)[q * step], R.row(l)[j], sums[q][j]);
+}
+
+// Four rows, side by side.
+struct FourRows {
+    std::vector<double> memory;
+    double* row[kFour];
+    explicit FourRows(int d) : memory(static_cast<size_t>(kFour) * d) {
+        for (int q = 0; q < kFour; ++q)
+            row[q] = memory.data() + static_cast<size_t>(q) * d;
+    }
+};
+
+// Columns [l, l + 4) of four rows of U, from the sums of what is to the left of them; `diagonal`: U
+// has its diagonal there. A vector holds one column, so that the four divisions of each, which wait
+// for those before, are one.
+COTERIE_INLINE void solve_four(double* const* sums, const Triangle& R, int l, bool diagonal) {
+    auto column = turned(load<D4>(sums[0] + l), load<D4>(sums[1] + l), load<D4>(sums[2] + l),
+                         load<D4>(sums[3] + l));
+#pragma GCC unroll 4
+    for (int p = 0; p < kFour; ++p) {
+        const double* pivot = R.row(l + p) + l;
+        D4 one = {};
+        one[p] = diagonal ? 1.0 : 0.0;
+        column.at[p] = (one - column.at[p]) / every4(pivot[p]);
+#pragma GCC unroll 4
+        for (int j = p + 1; j < kFour; ++j)
+            column.at[j] += column.at[p] * every4(pivot[j]);
+    }
+    const auto row = turned(column.at[0], column.at[1], column.at[2], column.at[3]);
+    for (int q = 0; q < kFour; ++q)
+        store(sums[q] + l, row.at[q]);
+}
+
+// The same for the last columns, if they are fewer.
+inline void solve_last(double* const* sums, const Triangle& R, int l, bool diagonal) {
+    for (int q = 0; q < kFour; ++q)
+        for (int p = l; p < R.d; ++p) {
+            const double* pivot = R.row(p);
+            sums[q][p] = ((diagonal && l + q == p ? 1.0 : 0.0) - sums[q][p]) / pivot[p];
+            for (int j = p + 1; j < R.d; ++j)
+                sums[q][j] += sums[q][p] * pivot[j];
+        }
 }
 
 } // namespace
@@ -57,34 +112,34 @@ COTERIE_INLINE void add_four(double* const* rows, const double (*by)[kFour],
 // False if the matrix is not positive definite.
 bool cholesky(double* values, int d) {
     const Triangle C{values, d};
+    FourRows rows(d);                                         // of R, each less what is left of C
+    std::vector<double> less(static_cast<size_t>(kFour) * d); // - R(l, i + q) of rows l < i
     for (int i = 0; i < d; i += kFour) {
-        const int next = std::min(d, i + kFour);
-        for (int p = i; p < next; ++p) {
-            double* pivot = C.row(p);
-            if (!(pivot[p] > 0) || std::isinf(pivot[p]))
+        const int count = std::min(kFour, d - i);
+        std::fill(rows.memory.begin(), rows.memory.end(), 0.0);
+        for (int q = 0; q < count; ++q)
+            std::copy(C.row(i + q) + i + q, C.row(i + q) + d, rows.row[q] + i + q);
+        for (int l = 0; l < i; ++l)
+            for (int q = 0; q < count; ++q)
+                less[static_cast<size_t>(l) * kFour + q] = -C.row(l)[i + q];
+        add_products(
+            rows.row, C, 0, i, [&](int l) { return less.data() + static_cast<size_t>(l) * kFour; },
+            1, i, d);
+        for (int p = 0; p < count; ++p) {
+            double* pivot = rows.row[p];
+            const double square = pivot[i + p];
+            if (!(square > 0) || std::isinf(square))
                 return false;
-            const double root = std::sqrt(pivot[p]), inverse = 1 / root;
-            pivot[p] = root;
-            for (int j = p + 1; j < d; ++j)
+            const double root = std::sqrt(square), inverse = 1 / root;
+            pivot[i + p] = root;
+            for (int j = i + p + 1; j < d; ++j)
                 pivot[j] *= inverse;
-            for (int q = p + 1; q < next; ++q)
-                for (int j = q; j < d; ++j)
-                    C.row(q)[j] -= pivot[q] * pivot[j];
-        }
-        if (next == d)
-            break;
-        const double* from[kFour];
-        for (int t = 0; t < kFour; ++t)
-            from[t] = C.row(i + t);
-        for (int r = next; r < d; r += 2) {
-            const int last = std::min(r + 1, d - 1);
-            double* const rows[2] = {C.row(r), C.row(last)};
-            double by[2][kFour];
-            for (int t = 0; t < kFour; ++t)
-                by[0][t] = -from[t][r], by[1][t] = -from[t][last];
-            add_four<1>(rows, by, from, r, r + 1); // the upper row has one column more
-            if (last > r)
-                add_four<2>(rows, by, from, last, d);
+            for (int q = p + 1; q < count; ++q) {
+                double* __restrict row = rows.row[q];
+                for (int j = i + q; j < d; ++j)
+                    row[j] -= pivot[i + q] * pivot[j];
+            }
+            std::copy(pivot + i + p, pivot + d, C.row(i + p) + i + p);
         }
     }
     return true;
@@ -95,30 +150,22 @@ bool inverse_root(double* values, int d) {
     if (!cholesky(values, d))
         return false;
     const Triangle R{values, d};
-    std::vector<double> memory(static_cast<size_t>(kFour) * d);
-    double* sums[kFour]; // of what is known of a row of U times R; then that row
-    for (int q = 0; q < kFour; ++q)
-        sums[q] = memory.data() + static_cast<size_t>(q) * d;
+    FourRows rows(d); // of U; before that, of what is known of them times R
+    double* const* sums = rows.row;
+    const auto known = [&](int l) { return sums[0] + l; };
     for (int i = 0; i < d; i += kFour) { // rows of U from i on need rows of R from i on only
-        std::fill(memory.begin(), memory.end(), 0.0);
-        for (int l = i; l < d; l += kFour) {
-            const int next = std::min(d, l + kFour);
-            double by[kFour][kFour];
-            for (int q = 0; q < kFour; ++q)
-                for (int p = l; p < next; ++p) {
-                    const double* pivot = R.row(p);
-                    const double u = ((i + q == p ? 1.0 : 0.0) - sums[q][p]) / pivot[p];
-                    sums[q][p] = by[q][p - l] = u;
-                    for (int j = p + 1; j < next; ++j)
-                        sums[q][j] += u * pivot[j];
-                }
-            if (next == d)
-                break;
-            const double* from[kFour];
-            for (int t = 0; t < kFour; ++t)
-                from[t] = R.row(l + t);
-            add_four<2>(sums, by, from, next, d);
-            add_four<2>(sums + 2, by + 2, from, next, d);
+        std::fill(rows.memory.begin(), rows.memory.end(), 0.0);
+        for (int begin = i; begin < d; begin += kWide) {
+            const int end = std::min(d, begin + kWide);
+            add_products(sums, R, i, begin, known, d, begin, end);
+            for (int l = begin; l < end; l += kFour) {
+                const int next = std::min(end, l + kFour);
+                if (next - l == kFour)
+                    solve_four(sums, R, l, i == l);
+                else
+                    solve_last(sums, R, l, i == l);
+                add_products(sums, R, l, next, known, d, next, end);
+            }
         }
         for (int q = 0; q < std::min(kFour, d - i); ++q)
             std::copy(sums[q] + i + q, sums[q] + d, R.row(i + q) + i + q);

@@ -111,8 +111,9 @@ void mixture_full(const MixtureTask& task, int64_t begin, int64_t end, double* m
         const bool screened = task.screened() && !task.crowded->load();
         // Bounds want rows, densities of all components columns, and sums rows.
         leaf.columns = screened ? nullptr : values;
-        leaf.rows = task.sums ? scratch.rows : screened ? values : nullptr;
-        if (task.sums || task.computed())
+        const bool in_place = screened && !task.sums && Screen::reads_in_place(task);
+        leaf.rows = task.sums ? scratch.rows : screened && !in_place ? values : nullptr;
+        if ((task.sums || task.computed()) && !in_place)
             leaf.read(task);
         if (task.computed()) {
             if (screened) {
@@ -139,7 +140,7 @@ void mixture_full(const MixtureTask& task, int64_t begin, int64_t end, double* m
                 maximise(task, leaf, scratch, c);
             }
     }
-    if (task.sums || task.shares)
+    if (out)
         out[0] = likelihood;
     if (task.sums)
         write_sums(task, leaf, scratch, out);

@@ -88,6 +88,31 @@ void turn(const float* const* from, int begin, int end, float* out) {
         }
 }
 
+// visit(four), with four(r, j): columns [j, j + 4) of row r of the leaf, which was read, or stays
+// where it is.
+template <class Visit>
+COTERIE_INLINE void with_columns(const MixtureTask& task, const Leaf& leaf, const Visit& visit) {
+    const auto in_place = [&](const auto* x) {
+        visit([x, d = leaf.d, origin = task.origin, scale = task.scale](int r, int j)
+                  __attribute__((always_inline)) {
+                      const auto* at = x + static_cast<int64_t>(r) * d + j;
+                      D4 value;
+                      if constexpr (sizeof(*x) == 8)
+                          value = load<D4>(at);
+                      else
+                          value = __builtin_convertvector(load<F4>(at), D4);
+                      return (value - load<D4>(origin + j)) * load<D4>(scale + j);
+                  });
+    };
+    if (leaf.rows)
+        visit([rows = leaf.rows, padded = leaf.padded](int r, int j) __attribute__((
+                  always_inline)) { return load<D4>(rows + static_cast<size_t>(r) * padded + j); });
+    else if (task.rows->kind == Kind::float32)
+        in_place(static_cast<const float*>(task.rows->values) + leaf.first * leaf.d);
+    else
+        in_place(static_cast<const double*>(task.rows->values) + leaf.first * leaf.d);
+}
+
 // order: places by what they lack, so that those that need about as many columns come together.
 void sort_by_lack(const float* lack, int count, float most, uint8_t* order) {
     constexpr int kBuckets = 64;
@@ -129,19 +154,20 @@ Screen::Screen(const Leaf& leaf, double* batch, double* memory) {
 }
 
 // The leaf in float32.
-void Screen::narrow(const Leaf& leaf) const {
-    for (int r = 0; r < leaf.n; ++r) {
-        const double* from = leaf.rows + static_cast<size_t>(r) * leaf.padded;
-        float* to = rows + static_cast<size_t>(r) * leaf.padded;
-        F4 sum = {};
-        for (int j = 0; j < leaf.padded; j += 4) {
-            const F4 value = __builtin_convertvector(load<D4>(from + j), F4);
-            store(to + j, value);
-            sum += value * value;
+void Screen::narrow(const MixtureTask& task, const Leaf& leaf) const {
+    with_columns(task, leaf, [&](const auto& four) {
+        for (int r = 0; r < leaf.n; ++r) {
+            float* to = rows + static_cast<size_t>(r) * leaf.padded;
+            F4 sum = {};
+            for (int j = 0; j < leaf.padded; j += 4) {
+                const F4 value = __builtin_convertvector(four(r, j), F4);
+                store(to + j, value);
+                sum += value * value;
+            }
+            squares[r] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+            lengths[r] = std::sqrt(squares[r]);
         }
-        squares[r] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-        lengths[r] = std::sqrt(squares[r]);
-    }
+    });
 }
 
 // best: the component with the nearest mean, by the largest of m'z - |m|^2 / 2. A guess: a wrong
@@ -190,17 +216,17 @@ void Screen::sort_by_best(const Leaf& leaf) const {
 void Screen::compute(const MixtureTask& task, const Leaf& leaf, int c, const int32_t* places,
                      int count) const {
     const int groups = (count + 7) / 8, stride = 8 * leaf.padded;
-    for (int g = 0; g < groups; ++g) {
-        const double* from[8];
-        for (int q = 0; q < 8; ++q) // the last row again beyond the end
-            from[q] = leaf.rows +
-                      static_cast<size_t>(places[std::min(8 * g + q, count - 1)]) * leaf.padded;
-        for (int i = 0; i < leaf.padded; i += 4)
-            for (int half = 0; half < 2; ++half)
-                store_turned(load<D4>(from[4 * half] + i), load<D4>(from[4 * half + 1] + i),
-                             load<D4>(from[4 * half + 2] + i), load<D4>(from[4 * half + 3] + i),
-                             picked + g * stride + 8 * i + 4 * half);
-    }
+    with_columns(task, leaf, [&](const auto& four) {
+        for (int g = 0; g < 2 * groups; ++g) { // four rows each
+            int from[4];
+            for (int q = 0; q < 4; ++q) // the last row again beyond the end
+                from[q] = places[std::min(4 * g + q, count - 1)];
+            double* to = picked + g / 2 * stride + g % 2 * 4;
+            for (int i = 0; i < leaf.padded; i += 4)
+                store_turned(four(from[0], i), four(from[1], i), four(from[2], i), four(from[3], i),
+                             to + 8 * i);
+        }
+    });
     coterie::COTERIE_LEVEL::log_densities(task, c, picked, stride, groups, moved, found, 8);
     for (int t = 0; t < count; ++t)
         leaf.logs(places[t] / 8)[8 * c + places[t] % 8] = found[t];
@@ -314,7 +340,7 @@ int Screen::survivors(const MixtureTask& task, const Leaf& leaf, int c) const {
 
 int64_t Screen::log_densities(const MixtureTask& task, const Leaf& leaf, const Pause& pause) const {
     const int k = leaf.k, n = leaf.n;
-    narrow(leaf);
+    narrow(task, leaf);
     guess(task, leaf);
     sort_by_best(leaf);
     std::fill(leaf.degrees, leaf.degrees + static_cast<size_t>(8) * leaf.groups * k, -INFINITY);

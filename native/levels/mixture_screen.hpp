@@ -35,11 +35,14 @@ struct Screen {
     }
     Screen(const Leaf& leaf, double* batch, double* memory);
 
+    // May rows stay where they are? Then leaf.rows is null, and nobody copies them before.
+    static bool reads_in_place(const MixtureTask& task) { return task.shape.d % 4 == 0; }
+
     // Logs of the leaf; -inf where negligible. Returns how many were computed.
     int64_t log_densities(const MixtureTask& task, const Leaf& leaf, const Pause& pause) const;
 
 private:
-    void narrow(const Leaf& leaf) const;
+    void narrow(const MixtureTask& task, const Leaf& leaf) const;
     void guess(const MixtureTask& task, const Leaf& leaf) const;
     void sort_by_best(const Leaf& leaf) const;
     void project(const MixtureTask& task, const Leaf& leaf, int own) const;

@@ -65,7 +65,9 @@ struct Case {
             for (int c = 0; c < k; ++c)
                 fold(factors.data() + c * d * d, d, given.data() + c * triangle_size(d));
         }
-        const Mixture mixture(kind, k, d, offsets.data(), means.data(), given.data(), nullptr);
+        Team team(2);
+        const Mixture mixture(team, kind, k, d, offsets.data(), means.data(), given.data(),
+                              nullptr);
         MixtureTask task;
         task.rows = &rows;
         task.origin = origin.data();
@@ -75,7 +77,6 @@ struct Case {
         std::vector<double> scores(n), degrees(n * k);
         task.scores = scores.data();
         task.degrees = degrees.data();
-        Team team(2);
         const std::vector<Node> nodes = sweep(team, task, 0);
         CHECK(nodes.size() == 1);
         long double likelihood = 0, mass = 0, first = 0;

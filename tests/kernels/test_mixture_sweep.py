@@ -232,6 +232,17 @@ def test_same_bits_in_many_cases(
         assert kind == "tied" or np.array_equal(found.second, first.second)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("d", [2, 7, 20, 70])
+def test_the_likelihood_alone_is_that_of_a_sweep(kind: Kind, d: int) -> None:
+    size = mixture_steps.chunk_rows(d)
+    X, q = rows(2 * size + 4500, d, 3), model(kind, 4, d, 3)
+    frame = Frame(X.mean(axis=0), np.ones(d, dtype=np.int32))
+    whole = MemoryEngine(X).reduce(mixture_steps.sweep, frame, q).log_likelihood
+    for engine in (MemoryEngine(X, n_threads=3), MemoryEngine(X, block_rows=1, align=size)):
+        assert engine.reduce(mixture_steps.sweep, frame, q, moments=False).log_likelihood == whole
+
+
 def test_blocks_may_be_added_in_any_order() -> None:
     X, q = rows(7 * 8192 + 3, 2, 4), model("full", 3, 2, 4)
     frame = Frame.plain(2)
@@ -295,5 +306,12 @@ def test_labels_that_do_not_fit_are_refused(labels: list[int]) -> None:
     X = rows(2, 2, 0)
     with pytest.raises(ValueError, match="expected"):
         _native.Mixture(
-            "full", np.zeros(2), np.ones(2), np.zeros(3), np.zeros((3, 2)), np.zeros(9), None
+            _native.Team(1),
+            "full",
+            np.zeros(2),
+            np.ones(2),
+            np.zeros(3),
+            np.zeros((3, 2)),
+            np.zeros(9),
+            None,
         ).sums_of_labels(MemoryEngine(X).blocks[0].rows, 0, np.array(labels, dtype=np.int32))

@@ -71,7 +71,7 @@ def test_inverse_roots_of_some_of_many(n_threads: int) -> None:
     A = np.random.default_rng(0).normal(size=(9, 5, 13))
     many, team = triangles.folded(A @ A.transpose(0, 2, 1)), _native.Team(n_threads)
     found = many.copy()
-    assert triangles.inverse_roots(found, [0, 2, 5, 8], team) is None
+    assert triangles.inverse_roots(found, [0, 2, 5, 8], found, team) is None
     for c in range(9):
         one = many[c].copy()
         if c in (0, 2, 5, 8):
@@ -79,23 +79,45 @@ def test_inverse_roots_of_some_of_many(n_threads: int) -> None:
         assert np.array_equal(found[c], one)
     flat = many.copy()
     flat[[3, 7]] = 0.0
-    assert triangles.inverse_roots(flat, [1, 7, 3], team) == 7
+    assert triangles.inverse_roots(flat, [1, 7, 3], flat, team) == 7
     for wrong in ([9], [-1]):
         with pytest.raises(ValueError, match="triangles"):
-            triangles.inverse_roots(many, wrong, team)
+            triangles.inverse_roots(many, wrong, many, team)
 
 
-@pytest.mark.parametrize("d", [1, 2, 5, 16])
-def test_covariances_about_another_centre_and_reach(d: int) -> None:
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("d", [1, 2, 5, 16, 150])
+def test_covariances_about_another_centre_and_reach(d: int, n_threads: int) -> None:
     rng = np.random.default_rng(d)
-    z, r, shift = rng.normal(size=(50, d)), rng.uniform(size=50), rng.normal(size=d)
-    second = triangles.folded((z * r[:, None]).T @ z)
-    out = np.empty_like(second)
-    triangles.covariance_about(second, r.sum(), r @ z, shift, out)
-    moved = z - shift
-    wanted = (moved * r[:, None]).T @ moved / r.sum()
-    np.testing.assert_allclose(out, triangles.folded(wanted), rtol=1e-12, atol=1e-12)
+    z, r, shift = rng.normal(size=(50, d)), rng.uniform(size=(50, 4)), rng.normal(size=(4, d))
+    second = np.array([triangles.folded((z * one[:, None]).T @ z) for one in r.T])
+    team = _native.Team(n_threads)
+    found = np.empty_like(second)
+    triangles.covariances_about(second, r.sum(axis=0), r.T @ z, shift, found, team)
+    for c, one in enumerate(r.T):
+        moved = z - shift[c]
+        wanted = (moved * one[:, None]).T @ moved / one.sum()
+        np.testing.assert_allclose(found[c], triangles.folded(wanted), rtol=1e-12, atol=1e-12)
+    with pytest.raises(ValueError, match="triangles"):
+        triangles.covariances_about(second, r.sum(axis=0), r.T @ z, shift[:3], found, team)
+    triangles.covariances_about(second, r.sum(axis=0), r.T @ z, shift, second, team)
+    assert np.array_equal(second, found)
     U = np.triu(rng.normal(size=(3, d, d)))
     v = rng.normal(size=(3, d))
     reach = triangles.largest_reach(triangles.folded(U), v)
     assert reach == pytest.approx(np.einsum("ki,kij->kj", abs(v), abs(U)).max(), rel=1e-13)
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("d", [1, 3, 60])
+def test_wider_than_so_many_units_everywhere(d: int, n_threads: int) -> None:
+    rng = np.random.default_rng(d)
+    Q = np.linalg.qr(rng.normal(size=(d, d)))[0]
+    root = rng.uniform(1e-6, 1e3, size=d)
+    least = np.array([0.5, 0.999, 1.001, 7.0, np.nan])
+    C = (Q * np.append(np.full(d - 1, 50.0), 1.0)) @ Q.T
+    many = np.array([triangles.folded(C * one * np.outer(root, root)) for one in least])
+    found = triangles.wider_than(many, root, 1.0, _native.Team(n_threads))
+    assert found == [False, False, True, True, False]
+    with pytest.raises(ValueError, match="triangles"):
+        triangles.wider_than(many, root[1:], 1.0)

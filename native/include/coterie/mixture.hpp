@@ -106,6 +106,7 @@ struct MixtureTask {
 
     // What is wanted; row r of the block is written at place r.
     bool sums = true;
+    bool moments = true;      // in sums; else these may be the log-likelihood alone
     double* shares = nullptr; // (k, kStretch) weight times degree, of rows from `shared_from` on
     int64_t shared_from = 0;
     double* scores = nullptr;  // (n,)
@@ -133,15 +134,16 @@ public:
     // factors: precisions_cholesky in the shape of the kind, of full ones the upper triangles row
     // by row, or null if no density is ever asked for; centres: (k, d) or null; negligible: (k,)
     // log2 of degrees that count as zero in sums of full covariances, or null.
-    Mixture(Covariance kind, int k, int d, const double* offsets, const double* means,
+    Mixture(Team& team, Covariance kind, int k, int d, const double* offsets, const double* means,
             const double* factors, const double* centres, const double* negligible = nullptr);
     void describe(MixtureTask& task) const;
 
 private:
     Covariance kind_;
     int k_, d_;
-    void prepare_full(const double* factors);
-    void prepare_screen();
+    void prepare_full(Team& team, const double* factors);
+    double pack_factor(int64_t c, const double* triangle);
+    void prepare_screen(int64_t c, double length);
 
     std::vector<double> offsets_, means_, shifts_, centres_, limits_;
     Buffer<double, Pages> factors_;

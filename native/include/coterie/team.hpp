@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "coterie/memory.hpp"
+
 namespace coterie {
 
 class Team {
@@ -33,6 +35,14 @@ public:
     // once the work has ended elsewhere.
     void check(int thread);
 
+    // Memory that stays from one piece of work to the next, not set: each thread has its own, and
+    // at size() there is some for all together. Pages that are touched for the first time cost
+    // more than most of what is done with them.
+    double* room(int thread, size_t doubles) {
+        rooms_[thread].resize(doubles);
+        return rooms_[thread].data();
+    }
+
 private:
     struct Ended {};
     void run_chunks(int thread);
@@ -41,6 +51,7 @@ private:
     int size_;
     std::function<void()> poll_;
     std::vector<std::thread> threads_;
+    std::vector<Buffer<double, Pages>> rooms_;
 
     const std::function<void(int, int64_t, int64_t)>* work_ = nullptr;
     int64_t n_ = 0, chunk_ = 1;

@@ -30,15 +30,29 @@ inline void unfold(const double* triangle, size_t d, bool symmetric, double* mat
     }
 }
 
-// out: the covariance about the centre plus shift, from moments about the centre.
+// out: the covariance about the centre plus shift, from moments about the centre. means: (d,) room.
 inline void covariance_about(const double* second, double mass, const double* first,
-                             const double* shift, size_t d, double* out) {
+                             const double* shift, size_t d, double* means, double* out) {
+    for (size_t j = 0; j < d; ++j)
+        means[j] = first[j] / mass;
     for (size_t i = 0; i < d; ++i) {
-        const double mean = first[i] / mass, move = shift[i];
+        const double mean = means[i], move = shift[i];
         for (size_t j = i; j < d; ++j) {
-            const double cross = mean * shift[j] + first[j] / mass * move;
-            *out++ = (*second++ / mass - cross) + move * shift[j];
+            const double cross = mean * shift[j] + means[j] * move;
+            out[j - i] = (second[j - i] / mass - cross) + move * shift[j];
         }
+        second += d - i, out += d - i;
+    }
+}
+
+// out: a symmetric matrix in units of root by column, less `times` the unit matrix.
+inline void less_unit(const double* triangle, const double* root, double times, size_t d,
+                      double* out) {
+    for (size_t i = 0; i < d; ++i) {
+        for (size_t j = i; j < d; ++j)
+            out[j - i] = triangle[j - i] / (root[i] * root[j]);
+        out[0] -= times;
+        triangle += d - i, out += d - i;
     }
 }
 

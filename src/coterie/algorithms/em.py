@@ -138,7 +138,7 @@ class Em:
         C, family = mixture.covariances, self.family
         held = self.m_step.estimates_covariances and not self.floor.added
         held = held and self.rules.max_iter != 0 and bool(np.isfinite(C).all())
-        roots = family.roots(C, self.floor) if held else NO_ROOTS
+        roots = family.roots(C, self.floor, self.engine.team) if held else NO_ROOTS
         return family.factors(C, roots, self.engine.team)
 
     def densities(self) -> Densities:
@@ -157,9 +157,9 @@ class Em:
             self.sweep, self.survey.frame, densities or self.densities()
         ).moments
 
-    def error(self, moments: Moments) -> float:
+    def error(self, log_likelihood: float) -> float:
         """Soft clustering error, in the data's units: a constant apart from the frame's."""
-        return self.survey.mass * self.survey.frame.log_unit - moments.log_likelihood
+        return self.survey.mass * self.survey.frame.log_unit - log_likelihood
 
     def overshot(self, moments: Moments) -> bool:
         """A proposal that is less likely than what came before it is taken back."""
@@ -194,7 +194,7 @@ class Em:
         return step.maximised(old, again, centres)
 
     def record(self, moments: Moments, after: Estimate) -> None:
-        now, error = time.perf_counter(), self.error(moments)
+        now, error = time.perf_counter(), self.error(moments.log_likelihood)
         decrease = moments.log_likelihood - self.log_likelihood
         self.log_likelihood = moments.log_likelihood
         moved = np.ldexp(
@@ -239,19 +239,20 @@ class Em:
         if self.fallback is not None:
             self.mixture, self.factors = self.fallback
             self.fallback = None
-        error = self.error(self.expectation())
+        last = self.engine.reduce(self.sweep, self.survey.frame, self.densities(), moments=False)
+        error = self.error(last.log_likelihood)
         family, frame = self.family, self.survey.frame
         if self.history and "covariances" not in self.rules.fixed:
             notes = notes_of_collapse(family, self.mixture, self.floor)
             self.notes.update(dict.fromkeys(notes))
         factors = family.factors_from_frame(self.factors, frame)
         del self.factors
-        last = self.in_data_units()
+        mixture = self.in_data_units()
         del self.mixture
         return MixtureRun(
-            weights=last.weights,
-            means=last.means,
-            covariances=last.covariances,
+            weights=mixture.weights,
+            means=mixture.means,
+            covariances=mixture.covariances,
             precisions_cholesky=factors,
             soft_clustering_error=error,
             log_likelihood=-error / self.survey.mass,

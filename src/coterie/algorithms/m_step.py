@@ -64,7 +64,7 @@ class MStep:
         else:  # the scatter about the origin is all that it takes
             first, shift = moments.first + moments.mass[:, None] * base, means
             moments = replace(moments, first=first, second=self.survey.scatter)
-        covariances, roots = self.family.estimate_with_roots(moments, shift, self.floor)
+        covariances, roots = self.family.estimate_with_roots(moments, shift, self.floor, self.team)
         covariances = self._kept_where_empty(covariances, moments, old.mixture)
         factors = self.family.factors(covariances, roots, self.team)
         return Estimate(Mixture(weights, means, covariances), factors)

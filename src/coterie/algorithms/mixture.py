@@ -191,7 +191,7 @@ def _from_moments(
         step, survey.frame, family.moments_kind, belonging, means
     ).moments
     shift = np.where(empty[:, None], 0.0, moments.first / np.where(empty, 1, moments.mass)[:, None])
-    covariances = family.estimate(moments, shift, floor)
+    covariances = family.estimate(moments, shift, floor, engine.team)
     if empty.any() and not family.shared:
         second = family.second_moments(survey.variances)
         whole = Moments(0.0, np.ones(1), np.zeros((1, d)), second)

@@ -131,10 +131,13 @@ def mixture_chunk_rows(d: int) -> int:
 class Mixture:
     """A Gaussian mixture, prepared for sweeps."""
 
-    def __init__(self, kind: str, origin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, negligible: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+    def __init__(self, team: Team, kind: str, origin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, negligible: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
     def sweep(self, block: Block, first: int) -> list[tuple[int, int, NDArray[numpy.float64]]]:
         """Nodes (level, index, sums) of the tree of chunks."""
+
+    def likelihood(self, block: Block, first: int) -> list[tuple[int, int, NDArray[numpy.float64]]]:
+        """The same for the log-likelihood alone, (1,)."""
 
     def sums_of_labels(self, block: Block, first: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> list[tuple[int, int, NDArray[numpy.float64]]]:
         """The same for degrees in {0, 1}."""
@@ -162,9 +165,12 @@ def fold(matrices: Annotated[NDArray[numpy.float64], dict(shape=(None, None, Non
 def unfold(triangles: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], matrices: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], symmetric: bool) -> None:
     """matrices: with these upper triangles; below them the same, or zeros."""
 
-def covariance_about(second: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mass: float, first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+def covariances_about(team: Team, second: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], mass: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """out: covariances about centre + shift, from moments about the centre."""
+
+def wider_than(team: Team, triangles: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], root: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], times: float) -> list[bool]:
     """
-    out: the covariance about centre + shift, from moments about the centre.
+    Which matrices, in units of root by column, spread more than so much everywhere.
     """
 
 def largest_reach(triangles: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], vectors: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> float:
@@ -173,9 +179,9 @@ def largest_reach(triangles: Annotated[NDArray[numpy.float64], dict(shape=(None,
 def cholesky(triangle: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], d: int) -> bool:
     """Becomes the upper R with R'R = C; false if C is not positive definite."""
 
-def inverse_roots(team: Team, triangles: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], which: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], d: int) -> int:
+def inverse_roots(team: Team, triangles: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], which: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], d: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
     """
-    Those named become the upper U with U U' = C^-1; the first that is not positive definite, or -1.
+    out: of those named the upper U with U U' = C^-1; the first that is not positive definite, or -1.
     """
 
 class Density:

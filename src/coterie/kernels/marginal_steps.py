@@ -77,7 +77,7 @@ def _batches(n: int) -> list[NDArray[np.intp]]:
     return [np.arange(a, min(n, a + ROWS_AT_ONCE)) for a in range(0, n, ROWS_AT_ONCE)]
 
 
-def sweep(block: Block, frame: Frame, densities: Densities) -> Sums:
+def sweep(block: Block, frame: Frame, densities: Densities, *, moments: bool = True) -> Sums:
     """E step and the sums of the M step, expected over the missing cells.
 
     Shared covariances give full second moments, since a total scatter exists only for whole rows.

@@ -101,13 +101,21 @@ class Sums:
         return Sums(self.kind, self.n_components, self.n_columns, nodes)
 
     @property
-    def moments(self) -> Moments:
-        k, d = self.n_components, self.n_columns
+    def total(self) -> Floats:
         # What is left are complete trees of falling size, from the first row on.
         left = [self.nodes[place] for place in sorted(self.nodes, key=lambda p: p[1] << p[0])]
         total = left.pop()
         while left:
             total = total + left.pop()
+        return total
+
+    @property
+    def log_likelihood(self) -> float:
+        return float(self.total[0])
+
+    @property
+    def moments(self) -> Moments:
+        k, d, total = self.n_components, self.n_columns, self.total
         mass, first, second = np.split(total[1:], [k, k + k * d])
         shaped: Floats | None = None
         if self.kind == "full":
@@ -133,27 +141,29 @@ def chunk_rows(d: int) -> int:
     return _native.mixture_chunk_rows(d)
 
 
-def sweep(block: Block, frame: Frame, densities: Densities) -> Sums:
-    """E step and the sums of the M step in one pass; degrees of belonging are not kept."""
-    nodes = _prepared(frame, densities).sweep(block.rows, block.first)
-    return _sums(densities.kind, densities.means, nodes)
+def sweep(block: Block, frame: Frame, densities: Densities, *, moments: bool = True) -> Sums:
+    """E step and the sums of the M step in one pass; degrees of belonging are not kept. Without
+    moments only the log-likelihood is known."""
+    prepared = _prepared(block, frame, densities)
+    step = prepared.sweep if moments else prepared.likelihood
+    return _sums(densities.kind, densities.means, step(block.rows, block.first))
 
 
 def score_samples(block: Block, frame: Frame, densities: Densities) -> Floats:
     """(n,) log-likelihood of each row, in the data's units."""
-    found: Floats = _prepared(frame, densities).scores(block.rows)
+    found: Floats = _prepared(block, frame, densities).scores(block.rows)
     return found - frame.log_unit
 
 
 def responsibilities(block: Block, frame: Frame, densities: Densities) -> Floats:
     """(n, k) degrees of belonging."""
-    found: Floats = _prepared(frame, densities).degrees(block.rows)
+    found: Floats = _prepared(block, frame, densities).degrees(block.rows)
     return found
 
 
 def labels(block: Block, frame: Frame, densities: Densities) -> NDArray[np.int32]:
     """(n,) the component with the largest degree, the lowest index among equals."""
-    found: NDArray[np.int32] = _prepared(frame, densities).labels(block.rows)
+    found: NDArray[np.int32] = _prepared(block, frame, densities).labels(block.rows)
     return found
 
 
@@ -162,7 +172,9 @@ def label_moments(
 ) -> Sums:
     """Sums for degrees in {0, 1}: labels (n,) of the whole data, or None: all rows in one."""
     own = None if labels is None else labels[block.first :][: block.n_rows]
-    nodes = _without_densities(frame, kind, centres).sums_of_labels(block.rows, block.first, own)
+    nodes = _without_densities(block, frame, kind, centres).sums_of_labels(
+        block.rows, block.first, own
+    )
     return _sums(kind, centres, nodes)
 
 
@@ -171,12 +183,15 @@ def degree_moments(
 ) -> Sums:
     """Sums for given degrees of belonging, (n, k) of the whole data."""
     own = np.ascontiguousarray(degrees[block.first :][: block.n_rows])
-    nodes = _without_densities(frame, kind, centres).sums_of_degrees(block.rows, block.first, own)
+    nodes = _without_densities(block, frame, kind, centres).sums_of_degrees(
+        block.rows, block.first, own
+    )
     return _sums(kind, centres, nodes)
 
 
-def _prepared(frame: Frame, densities: Densities) -> _native.Mixture:
+def _prepared(block: Block, frame: Frame, densities: Densities) -> _native.Mixture:
     return _native.Mixture(
+        block.team,
         densities.kind,
         frame.origin,
         np.ldexp(1.0, -frame.exponent),
@@ -188,10 +203,11 @@ def _prepared(frame: Frame, densities: Densities) -> _native.Mixture:
     )
 
 
-def _without_densities(frame: Frame, kind: Kind, centres: Floats) -> _native.Mixture:
+def _without_densities(block: Block, frame: Frame, kind: Kind, centres: Floats) -> _native.Mixture:
     """Centres for moments only: no density is ever evaluated."""
     scale, centres = np.ldexp(1.0, -frame.exponent), np.ascontiguousarray(centres)
-    return _native.Mixture(kind, frame.origin, scale, np.zeros(len(centres)), centres, None, None)
+    offsets = np.zeros(len(centres))
+    return _native.Mixture(block.team, kind, frame.origin, scale, offsets, centres, None, None)
 
 
 def _sums(kind: Kind, centres: Floats, nodes: list[tuple[int, int, Floats]]) -> Sums:

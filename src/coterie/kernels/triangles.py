@@ -71,11 +71,25 @@ def diagonals(triangles: Floats) -> Floats:
     return np.asarray(triangles[..., diagonal(columns(triangles))])
 
 
-def covariance_about(
-    second: Floats, mass: float, first: Floats, shift: Floats, out: Floats
+def covariances_about(
+    second: Floats,
+    mass: Floats,
+    first: Floats,
+    shift: Floats,
+    out: Floats,
+    team: _native.Team | None = None,
 ) -> None:
-    """out: the covariance about centre + shift, from moments about the centre; triangles."""
-    _native.covariance_about(second, mass, first, np.ascontiguousarray(shift), out)
+    """out: covariances about centres + shift (k, d), from moments about the centres; in place of
+    the second moments if it is the same."""
+    team = team or _native.Team(1)
+    _native.covariances_about(team, second, mass, first, np.ascontiguousarray(shift), out)
+
+
+def wider_than(
+    triangles: Floats, root: Floats, times: float, team: _native.Team | None = None
+) -> list[bool]:
+    """Which matrices, in units of root (d,), spread more than `times` in every direction."""
+    return _native.wider_than(team or _native.Team(1), triangles, root, times)
 
 
 def largest_reach(triangles: Floats, vectors: Floats) -> float:
@@ -89,15 +103,16 @@ def cholesky(triangle: Floats) -> bool:
 
 
 def inverse_roots(
-    triangles: Floats, which: Sequence[int], team: _native.Team | None = None
+    triangles: Floats, which: Sequence[int], out: Floats, team: _native.Team | None = None
 ) -> int | None:
-    """Those named of many triangles become the upper U with U U' = C^-1; returns the first that is
-    not positive definite."""
-    chosen = np.array(which, dtype=np.int64)
-    bad = _native.inverse_roots(team or _native.Team(1), triangles, chosen, columns(triangles))
+    """out: of those named of many C the upper U with U U' = C^-1, in place of C if it is the same;
+    returns the first that is not positive definite."""
+    chosen, d = np.array(which, dtype=np.int64), columns(triangles)
+    bad = _native.inverse_roots(team or _native.Team(1), triangles, chosen, d, out)
     return None if bad < 0 else bad
 
 
 def inverse_root(triangle: Floats) -> bool:
-    """The same of one; False if it is not positive definite."""
-    return inverse_roots(triangle[np.newaxis], [0]) is None
+    """A triangle becomes that of U; False if it is not positive definite."""
+    one = triangle[np.newaxis]
+    return inverse_roots(one, [0], one) is None

@@ -71,12 +71,15 @@ class Family:
 
     # EM, in the frame's units
 
-    def estimate(self, moments: Moments, shift: Floats, floor: Floor) -> Floats:
-        """Covariances about centre + shift, (k, d). Components without mass give NaN."""
-        return self.estimate_with_roots(moments, shift, floor)[0]
+    def estimate(
+        self, moments: Moments, shift: Floats, floor: Floor, team: Team | None = None
+    ) -> Floats:
+        """Covariances about centre + shift, (k, d). Components without mass give NaN. A team, if
+        there is one, shares out the matrices, here and below."""
+        return self.estimate_with_roots(moments, shift, floor, team)[0]
 
     def estimate_with_roots(
-        self, moments: Moments, shift: Floats, floor: Floor
+        self, moments: Moments, shift: Floats, floor: Floor, team: Team | None = None
     ) -> tuple[Floats, Roots]:
         """The same, and roots of matrices near the floor."""
         raise NotImplementedError
@@ -85,15 +88,14 @@ class Family:
         """Of one component as wide as columns of these variances, (d,)."""
         raise NotImplementedError
 
-    def roots(self, covariances: Floats, floor: Floor) -> Roots:
+    def roots(self, covariances: Floats, floor: Floor, team: Team | None = None) -> Roots:
         """Roots of matrices near the floor, nowhere below it, if only by rounding."""
         return NO_ROOTS
 
     def factors(
         self, covariances: Floats, roots: Roots = NO_ROOTS, team: Team | None = None
     ) -> Floats:
-        """precisions_cholesky: U with U U' = C^-1, or 1 / standard deviation. A team, if there is
-        one, shares out the matrices."""
+        """precisions_cholesky: U with U U' = C^-1, or 1 / standard deviation."""
         raise NotImplementedError
 
     def log_peaks(self, factors: Floats, k: int, d: int) -> Floats:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 import numpy as np
 
 from coterie.kernels import triangles
+from coterie.kernels._native import Team
 from coterie.kernels.exact import Floats
 
 RELATIVE_FLOOR = 1e-12  # of a column's variance: a millionth of its standard deviation
@@ -37,24 +38,28 @@ class Floor:
     added: bool
 
 
-def clear_of(C: Floats, floor: Floor, times: float) -> bool:
-    """Is a symmetric matrix, a triangle, wider than so many floors in every direction?"""
-    test = _in_floors(C, floor)
-    test[triangles.diagonal(len(floor.values))] -= times
-    return triangles.cholesky(test)
+def clear_of(C: Floats, floor: Floor, times: float, team: Team | None = None) -> list[bool]:
+    """Which symmetric matrices, triangles, are wider than so many floors in every direction?"""
+    return triangles.wider_than(C, np.sqrt(floor.values), times, team)
 
 
-def floored(C: Floats, floor: Floor) -> tuple[Floats, Floats | None]:
-    """A symmetric matrix with the floor added, or raised to the floor where it is below; near the
-    floor also upper U with U U' = C^-1. All are upper triangles, row by row."""
+def hold(C: Floats, floor: Floor, team: Team | None = None) -> Roots:
+    """Symmetric matrices, triangles (k, d (d + 1) / 2), get the floor added, or are raised to it
+    where they are below; returns the roots of those near it. What is not finite stays."""
     if floor.added:
-        C = C.copy()
-        C[triangles.diagonal(len(floor.values))] += floor.values
-        return C, None
-    if clear_of(C, floor, NEAR):
-        return C, None
+        C[:, triangles.diagonal(len(floor.values))] += floor.values
+        return NO_ROOTS
+    roots = {}
+    for c, clear in enumerate(clear_of(C, floor, NEAR, team)):
+        if not clear and np.isfinite(C[c]).all():
+            C[c], roots[c] = _raised(C[c], floor)
+    return roots
+
+
+def _raised(C: Floats, floor: Floor) -> tuple[Floats, Floats]:
+    """A symmetric matrix raised to the floor where it is below, and upper U with U U' = C^-1."""
     root = np.sqrt(floor.values)
-    values, vectors = np.linalg.eigh(triangles.symmetric(_in_floors(C, floor)))
+    values, vectors = np.linalg.eigh(triangles.symmetric(C) / (root[:, None] * root))
     if values[0] < 1.0:
         values = np.maximum(values, 1.0)
         raised = (vectors * values) @ vectors.T
@@ -65,12 +70,6 @@ def floored(C: Floats, floor: Floor) -> tuple[Floats, Floats | None]:
     R: Floats = np.asarray(np.linalg.qr(B.T[:, ::-1], mode="r"))
     U = R[::-1, ::-1].T
     return C, triangles.folded(U * np.sign(np.diagonal(U)))
-
-
-def _in_floors(C: Floats, floor: Floor) -> Floats:
-    """A triangle in units in which the floor is one in every direction."""
-    root = np.sqrt(floor.values)
-    return np.asarray(C / triangles.folded(np.outer(root, root)))
 
 
 def inverse_root(C: Floats) -> Floats | None:

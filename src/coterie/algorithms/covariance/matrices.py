@@ -16,7 +16,7 @@ from coterie.algorithms.covariance.floor import (
     Floor,
     Roots,
     clear_of,
-    floored,
+    hold,
     inverse_root,
 )
 from coterie.kernels import triangles
@@ -43,7 +43,7 @@ class Matrices(Family):
         return triangles.folded(np.diag(variances)[np.newaxis])
 
     def at_floor(self, C: Floats, floor: Floor) -> bool:
-        return not clear_of(C, floor, AT)
+        return not clear_of(C[np.newaxis], floor, AT)[0]
 
     def flat(self, C: Floats, total: Floats, floor: Floor) -> bool:
         unit = np.outer(np.sqrt(floor.values), np.sqrt(floor.values))
@@ -99,32 +99,27 @@ class Full(Matrices):
         return np.asarray(np.ldexp(out, -frame.exponent[:, None], out=out))
 
     def estimate_with_roots(
-        self, moments: Moments, shift: Floats, floor: Floor
+        self, moments: Moments, shift: Floats, floor: Floor, team: Team | None = None
     ) -> tuple[Floats, Roots]:
+        """Second moments become covariances where they are: both at once would be large."""
         assert moments.second is not None
-        roots: dict[int, Floats] = {}
-        folded = triangles.empty(moments.second.shape)
-        for c, delta in enumerate(shift):
-            mass, C = float(moments.mass[c]), folded[c]
-            triangles.covariance_about(moments.second[c], mass, moments.first[c], delta, C)
-            if np.isfinite(C).all():
-                folded[c], root = floored(C, floor)
-                if root is not None:
-                    roots[c] = root
-        return folded, roots
+        found = moments.second
+        triangles.covariances_about(found, moments.mass, moments.first, shift, found, team)
+        return found, hold(found, floor, team)
 
-    def roots(self, covariances: Floats, floor: Floor) -> Roots:
-        found = {c: floored(C, floor)[1] for c, C in enumerate(covariances)}
-        return {c: root for c, root in found.items() if root is not None}
+    def roots(self, covariances: Floats, floor: Floor, team: Team | None = None) -> Roots:
+        held = triangles.empty(covariances.shape)
+        held[:] = covariances
+        return hold(held, floor, team)
 
     def factors(
         self, covariances: Floats, roots: Roots = NO_ROOTS, team: Team | None = None
     ) -> Floats:
         out = triangles.empty(covariances.shape)
-        for c, C in enumerate(covariances):
-            out[c] = roots.get(c, C)
+        for c, root in roots.items():
+            out[c] = root
         unknown = [c for c in range(len(out)) if c not in roots]
-        flat = triangles.inverse_roots(out, unknown, team)
+        flat = triangles.inverse_roots(covariances, unknown, out, team)
         if flat is not None:
             raise NotPositiveDefinite(flat)
         return out
@@ -179,7 +174,7 @@ class Tied(Matrices):
         return np.asarray(np.ldexp(factors, -frame.exponent[:, None]))
 
     def estimate_with_roots(
-        self, moments: Moments, shift: Floats, floor: Floor
+        self, moments: Moments, shift: Floats, floor: Floor, team: Team | None = None
     ) -> tuple[Floats, Roots]:
         """second : triangles of the components, or of their sum alone."""
         assert moments.second is not None
@@ -188,14 +183,15 @@ class Tied(Matrices):
         cross = moments.first.T @ means
         total = triangles.symmetric(moments.second.sum(axis=0)) - (cross + cross.T)
         total += (means * moments.mass[:, None]).T @ means
-        return self._floored(total / moments.mass.sum(), floor)
+        return self._held(total / moments.mass.sum(), floor)
 
-    def roots(self, covariances: Floats, floor: Floor) -> Roots:
-        return self._floored(covariances, floor)[1]
+    def roots(self, covariances: Floats, floor: Floor, team: Team | None = None) -> Roots:
+        return self._held(covariances, floor)[1]
 
-    def _floored(self, C: Floats, floor: Floor) -> tuple[Floats, Roots]:
-        C, root = floored(triangles.folded(C), floor)
-        return triangles.symmetric(C), NO_ROOTS if root is None else {0: root}
+    def _held(self, C: Floats, floor: Floor) -> tuple[Floats, Roots]:
+        one = triangles.folded(C[np.newaxis])
+        roots = hold(one, floor)
+        return triangles.symmetric(one[0]), roots
 
     def factors(
         self, covariances: Floats, roots: Roots = NO_ROOTS, team: Team | None = None

@@ -84,7 +84,7 @@ class Diag(Variances):
         return variances[np.newaxis]
 
     def estimate_with_roots(
-        self, moments: Moments, shift: Floats, floor: Floor
+        self, moments: Moments, shift: Floats, floor: Floor, team: Team | None = None
     ) -> tuple[Floats, Roots]:
         assert moments.second is not None
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -131,7 +131,7 @@ class Spherical(Variances):
         return np.asarray(variances.sum(keepdims=True))
 
     def estimate_with_roots(
-        self, moments: Moments, shift: Floats, floor: Floor
+        self, moments: Moments, shift: Floats, floor: Floor, team: Team | None = None
     ) -> tuple[Floats, Roots]:
         assert moments.second is not None
         d = shift.shape[1]
