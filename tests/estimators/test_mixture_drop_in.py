@@ -107,6 +107,15 @@ def test_samples_have_the_moments_of_the_mixture(family: str) -> None:
     np.testing.assert_array_equal(points, again)
 
 
+def test_samples_of_columns_of_any_size() -> None:
+    """The smaller column keeps its spread, and how it goes with the larger one."""
+    X = groups(d=2) @ [[1.0, 0.7], [0.0, 0.4]] * [1e-140, 1e140]
+    points, _ = GaussianMixture(2, random_state=0).fit(X).sample(40_000)
+    np.testing.assert_allclose(points.std(axis=0) / X.std(axis=0), 1, atol=0.02)
+    a, b = (np.corrcoef((rows / X.std(axis=0)).T)[0, 1] for rows in (points, X))
+    assert a == pytest.approx(b, abs=0.02)
+
+
 @pytest.mark.parametrize("count", [0, -1, 2.5])
 def test_sample_of_no_size(count: float) -> None:
     model = GaussianMixture().fit(groups())
