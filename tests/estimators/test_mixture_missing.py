@@ -78,6 +78,19 @@ def test_long_runs_never_increase_the_error(family: str) -> None:
         assert_monotone(model)
 
 
+@pytest.mark.parametrize("family", ["full", "tied"])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.filterwarnings("ignore:.* ha(s|ve) (collapsed|lost)")
+def test_flat_components_with_gaps_never_increase_the_error(family: str, seed: int) -> None:
+    """Columns that follow from each other and few different values: spreads at the floor, which
+    only factors hold to all digits."""
+    rng = np.random.default_rng(seed)
+    X = np.round(2 * rng.normal(size=(90, 4)))
+    X[:, 0] = 3 * X[:, 1]
+    model = marginal(1 + seed, covariance_type=family, random_state=0, tol=1e-8)
+    assert_monotone(model.fit(with_gaps(X, 0.3, seed)))
+
+
 def test_recovers_what_filling_in_loses() -> None:
     """Filling gaps with means shrinks variances; the marginal likelihood does not."""
     rng = np.random.default_rng(0)
