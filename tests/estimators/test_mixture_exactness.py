@@ -87,6 +87,55 @@ def test_units_do_not_matter(family: str) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
+def test_units_of_single_columns_do_not_matter(family: str) -> None:
+    """From the same start, powers of two change no digit; spherical ones need the same for all."""
+    X = groups()
+    start = start_from(X, family)
+    unit = np.full(3, 2.0**-90) if family == "spherical" else 2.0 ** np.array([-100, 0, 133])
+    area = unit[0] ** 2 if family == "spherical" else unit**2
+    if family in ("full", "tied"):
+        area = np.outer(unit, unit)
+    other = {
+        "weights_init": start["weights_init"],
+        "means_init": start["means_init"] * unit,
+        "precisions_init": start["precisions_init"] / area,
+    }
+    a = GaussianMixture(3, covariance_type=family, max_iter=6, tol=0.0, **start).fit(X)
+    b = GaussianMixture(3, covariance_type=family, max_iter=6, tol=0.0, **other).fit(X * unit)
+    np.testing.assert_array_equal(a.means_ * unit, b.means_)
+    np.testing.assert_array_equal(a.covariances_ * area, b.covariances_)
+    np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X * unit))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_order_does_not_matter(family: str) -> None:
+    """Of rows, of columns and of components, to rounding."""
+    X = groups()
+    start = start_from(X, family)
+    rng = np.random.default_rng(0)
+    components, columns = rng.permutation(3), rng.permutation(3)
+    precisions = start["precisions_init"]
+    if family != "tied":
+        precisions = precisions[components]
+    if family != "spherical":
+        precisions = precisions[..., columns]
+    if family in ("full", "tied"):
+        precisions = precisions[..., columns, :]
+    turned = {
+        "weights_init": start["weights_init"][components],
+        "means_init": start["means_init"][components][:, columns],
+        "precisions_init": precisions,
+    }
+    rows = rng.permutation(len(X))
+    a = GaussianMixture(3, covariance_type=family, max_iter=6, tol=0.0, **start).fit(X)
+    b = GaussianMixture(3, covariance_type=family, max_iter=6, tol=0.0, **turned)
+    b.fit(X[rows][:, columns])
+    np.testing.assert_allclose(a.weights_[components], b.weights_, rtol=1e-11)
+    np.testing.assert_allclose(a.means_[components][:, columns], b.means_, rtol=1e-11, atol=1e-12)
+    assert a.soft_clustering_error_ == pytest.approx(b.soft_clustering_error_, rel=1e-12)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.filterwarnings("ignore:.* ha(s|ve) collapsed")  # onto the outlier
 def test_one_outlier(family: str) -> None:
     X = groups()

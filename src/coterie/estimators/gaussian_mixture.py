@@ -55,8 +55,9 @@ class GaussianMixture(MixtureModel):
         A run has converged when an iteration changes the log-likelihood by less than this, on
         average over the rows. 0: never.
     reg_covar : float or None, default=None
-        Added to all variances, as scikit-learn does. None: nothing is added, and no standard
-        deviation falls below a millionth of that of its column, whatever the units of X.
+        Added to all variances, as scikit-learn does; the error may then rise. None: nothing is
+        added, and no standard deviation falls below a millionth of that of its column, whatever
+        the units of X.
     max_iter : int or None, default=100
         Most iterations of a run. None: until `tol` is met.
     n_init : int, default=1
