@@ -100,6 +100,21 @@ def test_every_start_finds_separate_groups(init: Any, family: str) -> None:
     np.testing.assert_allclose(means, [X[:60].mean(axis=0), X[60:].mean(axis=0)], atol=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:max_seconds=0.05 reached")
+def test_time_for_a_start_is_time_of_the_fit() -> None:
+    runs = 0
+
+    def heard(event: Any) -> None:
+        nonlocal runs
+        runs = event.run
+        assert runs < 50_000, "k-means goes on without end"
+
+    init = KMeans(n_init=1_000_000, callback=heard)
+    model = GaussianMixture(3, init_params=init, max_seconds=0.05, random_state=0).fit(groups())
+    assert model.stopped_ == "max_seconds reached"
+    assert init.max_seconds is None
+
+
 def test_seeds() -> None:
     X = groups(600, 3, 6)
     fits = [GaussianMixture(6, random_state=seed).fit(X) for seed in (0, 0, 1)]
