@@ -179,6 +179,28 @@ def test_flat_data_with_a_given_floor(family: str, sort: str) -> None:
     assert_close(model, answer, family, 1.0, 1e-9)
 
 
+@pytest.mark.parametrize("family", ["full", "tied"])
+@pytest.mark.parametrize("far", [1e3, 1e6, 1e9])
+@pytest.mark.filterwarnings("ignore:.* ha(s|ve) collapsed")
+def test_what_is_fitted_can_be_asked(family: str, far: float) -> None:
+    """Columns that follow from each other, and a few rows so far away that their component is 1e16
+    times as wide as it is thick: no matrix of float64 holds that, but its factor does."""
+    rng = np.random.default_rng(0)
+    t = rng.normal(size=300)
+    t[:12] *= far
+    X = np.column_stack([t, 2 * t, -t])
+    weights = np.where(np.arange(300) < 12, 1.0, 1e3)
+    model = GaussianMixture(2, covariance_type=family, means_init=np.zeros((2, 3)), tol=1e-6)
+    wide = np.eye(3) / far**2
+    model.set_params(precisions_init=wide if family == "tied" else [np.eye(3), wide])
+    model.set_params(weights_init=[0.9, 0.1]).fit(X, sample_weight=weights)
+    if family == "full":
+        np.testing.assert_array_equal(model.predict(X), np.arange(300) < 12)
+    score = model.score(X, sample_weight=weights)
+    assert score == pytest.approx(-model.soft_clustering_error_ / weights.sum(), rel=1e-9)
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_constant_column(family: str) -> None:
     """It neither crashes the fit nor keeps the others from being clustered."""

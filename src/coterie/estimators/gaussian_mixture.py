@@ -121,7 +121,7 @@ default="kmeans"
     precisions_ : ndarray
         Inverse covariances, in the same shape; made when they are first asked for.
     precisions_cholesky_ : ndarray
-        Upper factors U with U U' = precision, or 1 / standard deviation.
+        Upper factors U with U U' = precision, or 1 / standard deviation. Densities come from these.
     converged_ : bool
         Whether the best run stopped because of `tol`.
     n_iter_ : int

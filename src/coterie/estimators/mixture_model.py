@@ -239,12 +239,20 @@ class MixtureModel(
         return effective_threads(self.n_jobs, X.size * self.n_components)
 
     def _densities(self) -> tuple[Frame, Densities]:
-        """The mixture as the kernels read it, in the frame of the fit."""
+        """The mixture as the kernels read it, in the frame of the fit.
+
+        Factors hold a spread near the floor to all digits, a covariance to a few, so that what is
+        said of the rows of the fit agrees with its error.
+        """
         family = self._family
         covariances = np.asarray(self.covariances_, dtype=np.float64)
         frame = getattr(self, "_frame", None) or own_frame(family, self.means_, covariances)
         mixture = Mixture(self.weights_, self.means_, covariances).to_frame(family, frame)
-        factors = family.factors(mixture.covariances)
+        if hasattr(self, "precisions_cholesky_"):
+            own = np.asarray(self.precisions_cholesky_, dtype=np.float64)
+            factors = family.factors_to_frame(own, frame)
+        else:  # a mixture on its way, as a callback of scikit-learn sees it
+            factors = family.factors(mixture.covariances)
         return frame, family.densities(mixture.weights, mixture.means, factors)
 
     def _ask(self, question: str, X: Floats) -> Any:

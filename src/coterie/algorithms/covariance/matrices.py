@@ -98,6 +98,12 @@ class Full(Matrices):
         out = triangles.upper(factors)
         return np.asarray(np.ldexp(out, -frame.exponent[:, None], out=out))
 
+    def factors_to_frame(self, factors: Floats, frame: Frame) -> Floats:
+        out = triangles.empty((len(factors), triangles.size(len(frame.exponent))))
+        for c, U in enumerate(factors):
+            out[c] = triangles.folded(np.ldexp(U, frame.exponent[:, None]))
+        return out
+
     def estimate_with_roots(
         self, moments: Moments, shift: Floats, floor: Floor
     ) -> tuple[Floats, Roots]:
