@@ -189,11 +189,9 @@ class Tied(Matrices):
     ) -> tuple[Floats, Roots]:
         """second : triangles of the components, or of their sum alone."""
         assert moments.second is not None
-        live = moments.mass > 0
-        means = np.where(live[:, None], shift, 0.0)
-        cross = moments.first.T @ means
+        cross = moments.first.T @ shift
         total = triangles.symmetric(moments.second.sum(axis=0)) - (cross + cross.T)
-        total += (means * moments.mass[:, None]).T @ means
+        total += (shift * moments.mass[:, None]).T @ shift
         return self._floored(total / moments.mass.sum(), floor)
 
     def roots(self, covariances: Floats, floor: Floor) -> Roots:
