@@ -32,6 +32,31 @@ def test_a_component_on_one_point_is_named(family: str, unit: float) -> None:
     assert model.runs_[0].notes == (words,)
 
 
+def test_many_components_are_named_in_one_sentence() -> None:
+    X = np.random.default_rng(0).normal(size=(9, 2))
+    with pytest.warns(ConvergenceWarning) as caught:
+        GaussianMixture(9, random_state=0).fit(X)
+    (words,) = [str(w.message) for w in caught]
+    assert words.startswith("components 0, 1, 2, 3, 4 and 4 others have collapsed: the points of")
+    assert "together 1 of all" in words
+    assert "fewer components, another start or a larger reg_covar" in words
+    with pytest.warns(ConvergenceWarning, match="have") as caught:
+        GaussianMixture(4, random_state=0).fit(np.repeat([[0.0], [1.0]], 9, axis=0))
+    lost, flat = (str(w.message) for w in caught)
+    assert lost.startswith("components 2 and 3 have lost all their points and keep their places wi")
+    assert flat.startswith("components 0 and 1 have collapsed")
+
+
+def test_a_component_without_points_keeps_a_fixed_weight() -> None:
+    weights = [0.3, 0.7]
+    model = GaussianMixture(2, weights_init=weights, means_init=[[0.0, 0.0], [1e6, 0.0]])
+    model.set_params(precisions_init=[np.eye(2)] * 2, fixed=("weights",))
+    words = "component 1 has lost all its points and keeps its place, with the weight that is fixed"
+    with pytest.warns(ConvergenceWarning, match=words):
+        model.fit(cloud())
+    np.testing.assert_array_equal(model.weights_, weights)
+
+
 def test_a_shared_covariance_that_is_nothing_is_told() -> None:
     X = np.repeat([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], 20, axis=0)
     with pytest.warns(ConvergenceWarning, match="all components have collapsed.*larger reg_covar"):

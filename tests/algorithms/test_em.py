@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -260,6 +262,26 @@ def test_a_proposal_that_is_less_likely_is_taken_back() -> None:
     tried = run_with(X, FAMILIES["full"], start, rules, proposal=bad)
     assert bad.asked == bad.refused == 5
     assert np.array_equal(plain.means, tried.means)
+    # Nor is one kept that a callback leaves on trial.
+    third = Bad()
+    left = run_with(X, FAMILIES["full"], start, rules, proposal=third, observe=lambda i, *_: i == 3)
+    assert third.asked == third.refused + 1 == 3
+    short = run_with(X, FAMILIES["full"], start, replace(rules, max_iter=3))
+    assert np.array_equal(left.means, short.means)
+    assert left.soft_clustering_error == short.soft_clustering_error
+
+
+def test_the_record_of_an_iteration_is_in_the_units_of_the_data() -> None:
+    X, y = make_blobs(500, 2, centers=3, random_state=1, cluster_std=3.0)
+    X = X * [1.0, 1e5]
+    start = fitted(X, y, 3, "full", max_iter=1).mixture
+    run = run_with(X, FAMILIES["full"], start, EmRules(max_iter=4, tol=0, trace=True))
+    assert run.trace is not None
+    means = [mixture.means for mixture in (*run.trace, run.mixture)]
+    moves = [np.abs(after - before).max() for before, after in itertools.pairwise(means)]
+    np.testing.assert_allclose([r.largest_move for r in run.history], moves, rtol=1e-9)
+    errors = [r.error for r in run.history]
+    np.testing.assert_allclose([r.decrease for r in run.history[1:]], -np.diff(errors), rtol=1e-6)
 
 
 def test_an_interrupt_keeps_the_best_so_far_where_asked() -> None:

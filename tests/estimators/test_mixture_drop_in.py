@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.mixture import GaussianMixture as Peer
 
@@ -106,6 +107,15 @@ def test_samples_have_the_moments_of_the_mixture(family: str) -> None:
     np.testing.assert_array_equal(points, again)
 
 
+def test_samples_of_columns_of_any_size() -> None:
+    """The smaller column keeps its spread, and how it goes with the larger one."""
+    X = groups(d=2) @ [[1.0, 0.7], [0.0, 0.4]] * [1e-140, 1e140]
+    points, _ = GaussianMixture(2, random_state=0).fit(X).sample(40_000)
+    np.testing.assert_allclose(points.std(axis=0) / X.std(axis=0), 1, atol=0.02)
+    a, b = (np.corrcoef((rows / X.std(axis=0)).T)[0, 1] for rows in (points, X))
+    assert a == pytest.approx(b, abs=0.02)
+
+
 @pytest.mark.parametrize("count", [0, -1, 2.5])
 def test_sample_of_no_size(count: float) -> None:
     model = GaussianMixture().fit(groups())
@@ -131,3 +141,31 @@ def test_criteria_count_free_parameters_only(fixed: tuple[str, ...], free: int) 
     X = groups()
     model = GaussianMixture(3, fixed=fixed, random_state=0).fit(X)
     assert model.aic(X) == pytest.approx(-2 * model.score(X) * len(X) + 2 * free)
+
+
+def test_frames_are_asked_about_without_warnings() -> None:
+    """Names of columns are compared once, and an array in place of a frame is told once."""
+    X = groups()
+    frame = pd.DataFrame(X, columns=list("abc"))
+    model = GaussianMixture(3, random_state=0).fit(frame)
+    questions = ("predict", "predict_proba", "score_samples", "score", "bic", "aic", "icl")
+    answers = [getattr(model, question)(frame) for question in questions]  # warnings are errors
+    for question, answer in zip(questions, answers, strict=True):
+        with pytest.warns(UserWarning, match="does not have valid feature names") as caught:
+            np.testing.assert_array_equal(getattr(model, question)(X), answer)
+        assert len(caught) == 1
+        with pytest.raises(ValueError, match="feature names should match"):
+            getattr(model, question)(frame[["b", "a", "c"]])
+
+
+def test_a_row_very_far_away_makes_criteria_infinite() -> None:
+    X = groups()
+    model = GaussianMixture(3, random_state=0).fit(X)
+    far = np.concatenate([X, [[1e200, 0.0, 0.0]]])
+    for question, answer in (("score", -np.inf), ("bic", np.inf), ("aic", np.inf), ("icl", np.inf)):
+        with pytest.warns(RuntimeWarning, match="log-likelihoods overflow") as caught:
+            assert getattr(model, question)(far) == answer
+        assert caught[0].filename == __file__
+        without = np.append(np.ones(len(X)), 0.0)
+        weighed = getattr(model, question)(far, sample_weight=without)
+        assert weighed == pytest.approx(getattr(model, question)(X))

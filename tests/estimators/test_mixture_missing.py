@@ -78,6 +78,19 @@ def test_long_runs_never_increase_the_error(family: str) -> None:
         assert_monotone(model)
 
 
+@pytest.mark.parametrize("family", ["full", "tied"])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.filterwarnings("ignore:.* ha(s|ve) (collapsed|lost)")
+def test_flat_components_with_gaps_never_increase_the_error(family: str, seed: int) -> None:
+    """Columns that follow from each other and few different values: spreads at the floor, which
+    only factors hold to all digits."""
+    rng = np.random.default_rng(seed)
+    X = np.round(2 * rng.normal(size=(90, 4)))
+    X[:, 0] = 3 * X[:, 1]
+    model = marginal(1 + seed, covariance_type=family, random_state=0, tol=1e-8)
+    assert_monotone(model.fit(with_gaps(X, 0.3, seed)))
+
+
 def test_recovers_what_filling_in_loses() -> None:
     """Filling gaps with means shrinks variances; the marginal likelihood does not."""
     rng = np.random.default_rng(0)
@@ -148,5 +161,23 @@ def test_infinity_is_never_a_gap() -> None:
 def test_a_column_without_values() -> None:
     X = groups()
     X[:, 1] = np.nan
-    with pytest.raises(ValueError, match=r"column 1 of X has no value in any row.*Drop such"):
+    with pytest.raises(ValueError, match=r"column 1 of X has no value in any row: .*Drop such"):
         marginal(2).fit(X)
+    X[:, 2] = np.nan
+    with pytest.raises(ValueError, match=r"in any row \(nor have 1 other columns\): expected"):
+        marginal(2).fit(X)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_constant_column_stays_one(seed: int) -> None:
+    """Its mean over the cells that are there is that constant, to the last bit, and so the floor is
+    that of a column without gaps."""
+    rng = np.random.default_rng(seed)
+    X, weights = rng.normal(size=(30, 2)), rng.random(30)
+    X[:, 1] = rng.normal()
+    gaps = X.copy()
+    gaps[rng.permutation(30)[: rng.integers(1, 30)], 1] = np.nan
+    whole = marginal(1).fit(X, sample_weight=weights)
+    found = marginal(1).fit(gaps, sample_weight=weights)
+    np.testing.assert_allclose(found.covariances_, whole.covariances_, rtol=1e-9, atol=1e-30)
+    np.testing.assert_array_equal(found.means_[:, 1], X[0, 1])

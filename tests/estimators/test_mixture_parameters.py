@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans as PeersKMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from coterie import GaussianMixture, KMeans
@@ -36,6 +37,14 @@ EYE = np.eye(3)
             {"covariance_type": "fixed", "fixed_covariance": 1.0, "precisions_init": EYE},
             "precisions_init cannot be used with covariance_type='fixed'",
         ),
+        ({"covariance_type": "fixed", "fixed_covariance": [[1], [1, 2]]}, "no array of numbers"),
+        ({"covariance_type": "fixed", "fixed_covariance": ["a"] * 3}, "numbers.*expected a number"),
+        (
+            {"covariance_type": "fixed", "fixed_covariance": 1e-10 * (EYE + np.eye(3, k=1) / 2)},
+            "fixed_covariance should be symmetric.*it is not symmetric",
+        ),
+        ({"init_params": PeersKMeans(3)}, r"instance of 'coterie.*KMeans'. Got KMeans"),
+        ({"fixed": "weights"}, r"fixed='weights' is a text: .*fixed=\('weights',\)"),
         ({"fixed": ("weight",)}, r"fixed holds 'weight': expected any of 'weights', 'means'"),
         ({"max_iter": None, "tol": 0}, "would never stop.*Set max_iter"),
         ({"n_components": 0}, "n_components"),
@@ -89,6 +98,21 @@ def test_every_start_finds_separate_groups(init: Any, family: str) -> None:
         return
     means = model.means_[np.argsort(model.means_[:, 0])]
     np.testing.assert_allclose(means, [X[:60].mean(axis=0), X[60:].mean(axis=0)], atol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore:max_seconds=0.05 reached")
+def test_time_for_a_start_is_time_of_the_fit() -> None:
+    runs = 0
+
+    def heard(event: Any) -> None:
+        nonlocal runs
+        runs = event.run
+        assert runs < 50_000, "k-means goes on without end"
+
+    init = KMeans(n_init=1_000_000, callback=heard)
+    model = GaussianMixture(3, init_params=init, max_seconds=0.05, random_state=0).fit(groups())
+    assert model.stopped_ == "max_seconds reached"
+    assert init.max_seconds is None
 
 
 def test_seeds() -> None:
@@ -178,6 +202,18 @@ def test_warm_start_continues() -> None:
     assert parts.set_params(n_components=2, weights_init=None, means_init=None).set_params(
         precisions_init=None
     ).fit(X).means_.shape == (2, 3)
+
+
+@pytest.mark.parametrize(("before", "after"), [("diag", "tied"), ("tied", "diag")])
+def test_warm_start_does_not_mistake_a_matrix_for_variances(before: str, after: str) -> None:
+    """With as many components as columns both have the same shape."""
+    X = groups()
+    model = GaussianMixture(3, covariance_type=before, random_state=0, warm_start=True).fit(X)
+    model.set_params(covariance_type=after).fit(X)
+    cold = GaussianMixture(3, covariance_type=after, random_state=0).fit(X)
+    assert_same_mixture(model, cold)
+    again = model.fit(X)
+    np.testing.assert_allclose(again.runs_[0].start.covariances, cold.covariances_, rtol=1e-12)
 
 
 def test_says_when_it_did_not_converge() -> None:

@@ -36,11 +36,16 @@ def test_scenes_of_kmeans_are_its_iterations() -> None:
 
 
 def test_scenes_of_mixtures_and_density() -> None:
-    soft = GaussianMixture(3, random_state=1, trace=True).fit(X)
+    soft = GaussianMixture(3, random_state=1, trace=True, init_params="random_from_data").fit(X)
     told = scenes(soft, X)
     assert len(told) == len(soft.trace_) + 1
     np.testing.assert_array_equal(told[-1].labels, soft.predict(X))
     assert told[0].covariances is not None
+    first = soft.trace_[0]
+    precisions = np.linalg.inv(first.covariances)
+    entered = GaussianMixture(3, weights_init=first.weights, precisions_init=precisions, max_iter=0)
+    entered.set_params(means_init=first.means).fit(X)
+    np.testing.assert_array_equal(told[0].labels, entered.predict(X))
     N, _ = paper_non_convex()
     dense = DBSCAN(0.6, trace=True).fit(N)
     waves = scenes(dense, N)

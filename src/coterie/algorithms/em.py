@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from coterie.algorithms.collapse import notes_of_collapse
+from coterie.algorithms.collapse import notes_of_collapse, notes_of_loss
 from coterie.algorithms.covariance import Family, NotPositiveDefinite
 from coterie.algorithms.covariance.floor import NO_ROOTS, Floor
 from coterie.algorithms.m_step import Estimate, MStep
@@ -129,7 +129,7 @@ class Em:
         self.log_likelihood = float("nan")  # of the last round, by the frame's units
         self.history: list[MixtureIteration] = []
         self.frames: list[Mixture] = []
-        self.notes: dict[str, None] = {}
+        self.empty: list[int] = []  # components to which no row belongs
         self.sweeps = 0
         self._clock = time.perf_counter()
 
@@ -173,11 +173,7 @@ class Em:
 
     def maximised(self, moments: Moments) -> Estimate:
         """The likeliest mixture for these degrees of belonging."""
-        for c in np.flatnonzero(~(moments.mass > 0)):
-            self.notes[
-                f"component {c} has lost all its points and keeps its place with weight 0: use "
-                "fewer components or another start"
-            ] = None
+        self.empty = np.flatnonzero(~(moments.mass > 0)).tolist()
         step, old = self.m_step, Estimate(self.mixture, self.factors)
         try:
             found = step.maximised(old, moments)
@@ -242,9 +238,9 @@ class Em:
         last = self.engine.reduce(self.sweep, self.survey.frame, self.densities(), moments=False)
         error = self.error(last.log_likelihood)
         family, frame = self.family, self.survey.frame
+        notes = notes_of_loss(self.empty, weights_stay="weights" in self.rules.fixed)
         if self.history and "covariances" not in self.rules.fixed:
-            notes = notes_of_collapse(family, self.mixture, self.floor)
-            self.notes.update(dict.fromkeys(notes))
+            notes += notes_of_collapse(family, self.mixture, self.floor)
         factors = family.factors_from_frame(self.factors, frame)
         del self.factors
         mixture = self.in_data_units()
@@ -260,7 +256,7 @@ class Em:
             converged="tol=" in stopped,
             stopped=stopped,
             history=tuple(self.history),
-            notes=tuple(self.notes),
+            notes=tuple(notes),
             seconds=time.perf_counter() - started,
             start=self.start,
             trace=tuple(self.frames) if self.rules.trace else None,

@@ -16,6 +16,9 @@ from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Frame, Moments, Sums
 from coterie.kernels.steps import Extent
 
+HIDDEN = 1e-6  # of the squared mean: a smaller variance has lost too many digits beside it
+MOST_LOOKS = 6  # at the spread of the data; each finds 16 digits of the mean, and one is usual
+
 
 @dataclass(frozen=True)
 class Mixture:
@@ -121,24 +124,33 @@ class MixtureSurvey:
 
 
 def survey(engine: Engine, family: Family, extent: Extent | None = None) -> MixtureSurvey:
-    """Find a frame in which columns are centred and near one in size: two or three passes."""
+    """Find a frame in which columns are centred and near one in size: two or three passes, and a
+    few more where rows of next to no weight are far away."""
     extent = extent or engine.reduce(steps.extent)
     d = len(extent.low)
     middle = extent.low / 2 + extent.high / 2
     rough = Frame(middle, _exponents(extent.high / 2 - extent.low / 2))
     zeros = np.zeros((1, d))
-    total = engine.reduce(mixture_steps.label_moments, rough, "diag", None, zeros).moments
-    assert total.second is not None
-    mass = float(total.mass[0])
-    mean = total.first[0] / mass
-    variances = np.where(extent.high > extent.low, total.second[0] / mass - mean**2, 0.0)
+    for _ in range(MOST_LOOKS):
+        total = engine.reduce(mixture_steps.label_moments, rough, "diag", None, zeros).moments
+        assert total.second is not None
+        mass = float(total.mass[0])
+        mean = total.first[0] / mass
+        variances = np.where(extent.high > extent.low, total.second[0] / mass - mean**2, 0.0)
+        origin = rough.origin + np.ldexp(mean, rough.exponent)
+        # Only a row that is far away and hardly counts brings the mean so far from the middle that
+        # the variance is lost in its square: then the next look is from there.
+        hidden = (extent.high > extent.low) & (variances < HIDDEN * mean**2)
+        if not hidden.any():
+            break
+        rough = Frame(np.where(hidden, origin, rough.origin), rough.exponent)
     flat = ~(variances > 0)
     exponent = rough.exponent + _exponents(np.sqrt(np.where(flat, 1.0, variances)))
     exponent = np.where(flat, _exponents(np.abs(middle)), exponent).astype(np.int32)
     if family.isotropic:
         exponent = np.full(d, exponent[~flat].max() if not flat.all() else exponent.max())
         exponent = exponent.astype(np.int32)
-    frame = Frame(middle + np.ldexp(mean, rough.exponent), exponent)
+    frame = Frame(origin, exponent)
     variances = np.where(flat, 1.0, np.ldexp(variances, 2 * (rough.exponent - exponent)))
     scatter = None
     if family.shared:

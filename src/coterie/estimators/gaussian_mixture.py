@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from coterie.algorithms.acceleration import Acceleration
 from coterie.algorithms.chart import MixtureChart
@@ -20,6 +20,7 @@ from coterie.algorithms.covariance import Family, NotPositiveDefinite
 from coterie.algorithms.em import EmRules, em
 from coterie.algorithms.mixture import Mixture, MixtureRun
 from coterie.algorithms.restarts import best_of
+from coterie.estimators.kmeans import KMeans
 from coterie.estimators.mixture_given import PARTS, Given, family_and_given
 from coterie.estimators.mixture_model import MixtureModel
 from coterie.estimators.mixture_outcome import (
@@ -54,8 +55,9 @@ class GaussianMixture(MixtureModel):
         A run has converged when an iteration changes the log-likelihood by less than this, on
         average over the rows. 0: never.
     reg_covar : float or None, default=None
-        Added to all variances, as scikit-learn does. None: nothing is added, and no standard
-        deviation falls below a millionth of that of its column, whatever the units of X.
+        Added to all variances, as scikit-learn does; the error may then rise. None: nothing is
+        added, and no standard deviation falls below a millionth of that of its column, whatever
+        the units of X.
     max_iter : int or None, default=100
         Most iterations of a run. None: until `tol` is met.
     n_init : int, default=1
@@ -75,7 +77,8 @@ default="kmeans"
     random_state : int, RandomState instance or None, default=None
         Seed of the start, and of `sample`. The same int gives the same bits.
     warm_start : bool, default=False
-        Start from the mixture of the last fit if its shape fits, in a single run.
+        Start from the mixture of the last fit if it is of the same shape and covariance type, in a
+        single run.
     verbose : int, default=0
         If positive, every iteration is logged (logger "coterie", level INFO). Nothing is printed.
     verbose_interval : int, default=10
@@ -118,7 +121,7 @@ default="kmeans"
     precisions_ : ndarray
         Inverse covariances, in the same shape; made when they are first asked for.
     precisions_cholesky_ : ndarray
-        Upper factors U with U U' = precision, or 1 / standard deviation.
+        Upper factors U with U U' = precision, or 1 / standard deviation. Densities come from these.
     converged_ : bool
         Whether the best run stopped because of `tol`.
     n_iter_ : int
@@ -168,7 +171,7 @@ default="kmeans"
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "init_params": [
             StrOptions({"kmeans", "k-means++", "random", "random_from_data", "principal"}),
-            HasMethods(["fit_predict", "set_params"]),
+            KMeans,
         ],
         "weights_init": ["array-like", None],
         "means_init": ["array-like", None],
@@ -178,7 +181,7 @@ default="kmeans"
         "verbose": ["verbose"],
         "verbose_interval": [Interval(Integral, 1, None, closed="left")],
         "fixed_covariance": [Interval(Real, 0, None, closed="neither"), "array-like", None],
-        "fixed": [tuple, list, set, frozenset],
+        "fixed": [tuple, list, set, frozenset, str],  # text is refused in better words
         "accelerate": ["boolean"],
         "missing": [StrOptions({"error", "marginal"})],
         "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
@@ -321,6 +324,11 @@ default="kmeans"
     # Inside
 
     def _rules(self, started: float) -> EmRules:
+        if isinstance(self.fixed, str):
+            raise ValueError(
+                f"fixed={self.fixed!r} is a text: expected a tuple of parts, such as "
+                f"fixed=({self.fixed!r},)."
+            )
         unknown = sorted(set(map(str, self.fixed)) - set(PARTS))
         if unknown:
             raise ValueError(
@@ -348,6 +356,10 @@ default="kmeans"
             return None
         k = self.n_components
         if self.means_.shape != (k, d) or self.covariances_.shape != family.shape(k, d):
+            return None
+        # Where k = d, only the factors tell variances (k, d) from one matrix that is shared.
+        factors = self.precisions_cholesky_
+        if d > 1 and factors.ndim == 2 and family.whole == bool((factors > 0).all()):
             return None
         last = Mixture(self.weights_, self.means_, self.covariances_)
         return last if family.estimated else replace(given, weights=None, means=None).over(last)

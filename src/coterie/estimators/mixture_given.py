@@ -93,14 +93,18 @@ def fixed_covariances(value: Any, k: int, d: int) -> tuple[Family, Floats]:
         (d, d): "tied",
         (k, d, d): "full",
     }
-    found = shapes.get(np.shape(value))
-    if found is None:
+    expected = f"expected a number or shape ({k},), ({d}, {d}) or ({k}, {d}, {d})."
+    try:
+        values = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
         raise ValueError(
-            f"fixed_covariance has shape {np.shape(value)}: expected a number or shape ({k},), "
-            f"({d}, {d}) or ({k}, {d}, {d})."
-        )
+            f"fixed_covariance is no array of numbers ({error}): {expected}"
+        ) from error
+    found = shapes.get(values.shape)
+    if found is None:
+        raise ValueError(f"fixed_covariance has shape {values.shape}: {expected}")
     family = fixed_family(found)
-    covariances = np.broadcast_to(np.asarray(value, dtype=np.float64), family.shape(k, d)).copy()
+    covariances = np.broadcast_to(values, family.shape(k, d)).copy()
     _check_matrices(family, covariances, "fixed_covariance")
     return family, covariances
 
@@ -110,7 +114,7 @@ def _check_matrices(family: Family, matrices: Floats, name: str) -> None:
     if not np.all(np.isfinite(matrices)):
         raise ValueError(f"{name} contains NaN or infinity values: expected finite numbers.")
     each = matrices if matrices.ndim == 3 else [matrices]
-    if family.whole and not all(np.allclose(one, one.T) for one in each):
+    if family.whole and not all(_is_symmetric(one) for one in each):
         raise ValueError(f"{name} should be symmetric, positive-definite: it is not symmetric.")
     try:
         family.inverse(np.ascontiguousarray(matrices))
@@ -120,6 +124,12 @@ def _check_matrices(family: Family, matrices: Floats, name: str) -> None:
         raise ValueError(
             f"{name} should be {what}:{which or ' it is not'}. Every direction needs some spread."
         ) from error
+
+
+def _is_symmetric(matrix: Floats) -> bool:
+    """To five digits, whatever the units of the columns."""
+    sizes = np.sqrt(np.abs(np.diagonal(matrix)))
+    return bool(np.all(np.abs(matrix - matrix.T) <= 1e-5 * np.outer(sizes, sizes)))
 
 
 def _checked(values: Any, shape: tuple[int, ...], name: str, *, copy: bool = False) -> Floats:

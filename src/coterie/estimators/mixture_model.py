@@ -87,12 +87,7 @@ class MixtureModel(
         degrees : ndarray of shape (n_samples, n_components)
             Each row sums to one.
         """
-        X = self._checked(X)
-        degrees: Floats = self._ask("responsibilities", X)
-        if self._overflows(X):
-            far, nearest = self._far(X, self._ask("score_samples", X))
-            degrees[far] = np.eye(degrees.shape[1])[nearest]
-        return degrees
+        return self._degrees(self._checked(X))
 
     def score_samples(self, X: Any) -> Floats:
         """Log-likelihood of each row.
@@ -106,7 +101,7 @@ class MixtureModel(
         log_likelihood : ndarray of shape (n_samples,)
             With ``missing="marginal"``, of the cells that a row has.
         """
-        log_likelihood: Floats = self._ask("score_samples", X)
+        log_likelihood: Floats = self._ask("score_samples", self._checked(X))
         if np.isneginf(log_likelihood).any():
             warn_of_infinity("log-likelihoods", stacklevel=3)
         return log_likelihood
@@ -127,7 +122,7 @@ class MixtureModel(
         score : float
             For the rows and weights of `fit` this is ``-soft_clustering_error_`` by row.
         """
-        total, mass = self._log_likelihood(X, sample_weight)
+        total, mass = self._log_likelihood(self._checked(X), sample_weight)
         return total / mass
 
     def bic(self, X: Any, sample_weight: Any = None) -> float:
@@ -143,7 +138,7 @@ class MixtureModel(
         -------
         bic : float
         """
-        total, mass = self._log_likelihood(X, sample_weight)
+        total, mass = self._log_likelihood(self._checked(X), sample_weight)
         return -2 * total + self._n_parameters() * float(np.log(mass))
 
     def aic(self, X: Any, sample_weight: Any = None) -> float:
@@ -159,7 +154,7 @@ class MixtureModel(
         -------
         aic : float
         """
-        total, _ = self._log_likelihood(X, sample_weight)
+        total, _ = self._log_likelihood(self._checked(X), sample_weight)
         return -2 * total + 2 * self._n_parameters()
 
     def icl(self, X: Any, sample_weight: Any = None) -> float:
@@ -177,15 +172,15 @@ class MixtureModel(
         icl : float
             ``bic - 2 * sum(log(largest degree of each row))``.
         """
-        check_is_fitted(self)
         X = self._checked(X)
         weights = check_weights(sample_weight, X.shape[0])
         doubt = 0.0
         for a in range(0, len(X), ROWS_AT_ONCE):  # so that no n x k array is made
-            largest = self._ask("responsibilities", X[a : a + ROWS_AT_ONCE]).max(axis=1)
+            largest = self._degrees(X[a : a + ROWS_AT_ONCE]).max(axis=1)
             own = 1.0 if weights is None else weights[a : a + ROWS_AT_ONCE]
             doubt -= float((own * np.log(largest)).sum())
-        return self.bic(X, weights) + 2 * doubt
+        total, mass = self._log_likelihood(X, weights)
+        return -2 * total + self._n_parameters() * float(np.log(mass)) + 2 * doubt
 
     def sample(self, n_samples: int = 1) -> tuple[Floats, NDArray[np.int64]]:
         """Random points of the mixture.
@@ -232,6 +227,9 @@ class MixtureModel(
         return free if given else free + family.n_covariance_parameters(k, d)
 
     def _checked(self, X: Any, *, reset: bool = False) -> Floats:
+        """Rows as an array; once per question, since an array no longer has names of columns."""
+        if not reset:
+            check_is_fitted(self)
         checked: Floats = check_rows(
             self, X, reset=reset, accept_sparse=False, masked_is_missing=self._marginal
         )
@@ -241,21 +239,34 @@ class MixtureModel(
         return effective_threads(self.n_jobs, X.size * self.n_components)
 
     def _densities(self) -> tuple[Frame, Densities]:
-        """The mixture as the kernels read it, in the frame of the fit."""
+        """The mixture as the kernels read it, in the frame of the fit.
+
+        Factors hold a spread near the floor to all digits, a covariance to a few, so that what is
+        said of the rows of the fit agrees with its error.
+        """
         family = self._family
         covariances = np.asarray(self.covariances_, dtype=np.float64)
         frame = getattr(self, "_frame", None) or own_frame(family, self.means_, covariances)
         mixture = Mixture(self.weights_, self.means_, covariances).to_frame(family, frame)
-        factors = family.factors(mixture.covariances)
+        if hasattr(self, "precisions_cholesky_"):
+            own = np.asarray(self.precisions_cholesky_, dtype=np.float64)
+            factors = family.factors_to_frame(own, frame)
+        else:  # a mixture on its way, as a callback of scikit-learn sees it
+            factors = family.factors(mixture.covariances)
         return frame, family.densities(mixture.weights, mixture.means, factors)
 
-    def _ask(self, question: str, X: Any) -> Any:
-        check_is_fitted(self)
-        X = self._checked(X)
+    def _ask(self, question: str, X: Floats) -> Any:
         engine, missing = self._rows(X)
         kernels: Any = marginal_steps if missing else mixture_steps
         frame, densities = self._densities()
         return engine.gather(getattr(kernels, question), frame, densities)
+
+    def _degrees(self, X: Floats) -> Floats:
+        degrees: Floats = self._ask("responsibilities", X)
+        if self._overflows(X):
+            far, nearest = self._far(X, self._ask("score_samples", X))
+            degrees[far] = np.eye(degrees.shape[1])[nearest]
+        return degrees
 
     def _overflows(self, X: Floats) -> bool:
         """Whether squared distances of some row may be too large for float64."""
@@ -268,10 +279,13 @@ class MixtureModel(
     def _far(self, X: Floats, scores: Floats) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
         """Rows whose distances overflow, and the component nearest to each."""
         far = np.isneginf(scores)
-        if np.isnan(X[far]).any():
+        with_gaps = far & np.isnan(X).any(axis=1)
+        if with_gaps.any():
+            row = int(np.argmax(with_gaps))
             raise ValueError(
-                "a row with missing cells lies too far from the mixture for float64: expected "
-                f"values nearer than {np.abs(X[far][~np.isnan(X[far])]).max():.3g}. Drop such rows."
+                f"row {row} of X has missing cells and holds {np.nanmax(np.abs(X[row])):.3g}, too "
+                "far from the mixture for float64 to tell which component is nearest: expected "
+                f"values near those of the fit, in {int(with_gaps.sum())} such rows. Drop them."
             )
         return far, nearest_from_afar(X[far], *self._densities())
 
@@ -279,13 +293,18 @@ class MixtureModel(
         names = getattr(self, "feature_names_in_", None)
         return look_at_rows(X, marginal=self._marginal, n_threads=self._threads(X), names=names)
 
-    def _log_likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
+    def _log_likelihood(self, X: Floats, sample_weight: Any) -> tuple[float, float]:
         """The sum over all rows, and the number of rows, or their weight."""
+        weights = check_weights(sample_weight, len(X))
         scores = self._ask("score_samples", X)
-        weights = check_weights(sample_weight, len(scores))
-        if weights is None:
-            return float(scores.sum()), float(len(scores))
-        return float((weights * scores).sum()), float(weights.sum())
+        mass = float(len(X))
+        if weights is not None:
+            mass = float(weights.sum())
+            scores = weights * np.where(weights > 0, scores, 0.0)  # without weight, not there
+        total = float(scores.sum())
+        if np.isneginf(total):
+            warn_of_infinity("log-likelihoods", stacklevel=4)
+        return total, mass
 
 
 def own_frame(family: Family, means: Floats, covariances: Floats) -> Frame:

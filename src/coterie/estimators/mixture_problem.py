@@ -116,20 +116,24 @@ def _survey_of_cells(
     """The means of the columns and a survey, both of the cells that are there."""
     there = ~np.isnan(X)
     w = np.ones(len(X)) if weights is None else weights
-    share = (w[:, np.newaxis] * there).sum(axis=0) / w.sum()
-    if not share.all():
-        column = int(np.argmin(share))
+    seen = (w[:, np.newaxis] * there).sum(axis=0)
+    if not seen.all():
+        column = int(np.argmin(seen))
         named = "" if names is None else f" ({names[column]!r})"
+        others = int((seen == 0).sum()) - 1
+        alike = f" (nor have {others} other columns)" if others else ""
         raise ValueError(
-            f"column {column}{named} of X has no value in any row, as have "
-            f"{int((share == 0).sum()) - 1} others: expected at least one value in each column. "
-            "Drop such columns."
+            f"column {column}{named} of X has no value in any row{alike}: expected at least one "
+            "value in each column. Drop such columns."
         )
     values = np.where(there, X, 0.0)
     size = np.abs(values).max(axis=0)
     unit = np.where(size > 0, size, 1.0)  # sums of tiny or huge values stay in range
-    means = (w[:, np.newaxis] * (values / unit)).sum(axis=0) / (share * w.sum()) * unit
+    means = (w[:, np.newaxis] * (values / unit)).sum(axis=0) / seen * unit
+    # Rounding may not bring a mean past all values: a constant column would no longer be one.
+    means = np.clip(means, np.nanmin(X, axis=0), np.nanmax(X, axis=0))
     whole = np.where(there, X, means)
     known = survey(MemoryEngine(whole, weights, n_threads=n_threads), family)
-    # Cells filled with the mean have no spread: the variance is that of the others.
-    return means, replace(known, variances=known.variances / share)
+    # Cells filled with the mean have no spread: the variance is that of the others, if they vary.
+    varies = known.extent.high > known.extent.low
+    return means, replace(known, variances=known.variances / np.where(varies, seen / w.sum(), 1.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,6 +31,7 @@ NEAREST = {
     "random_from_data": "random",
     "principal": "principal",
 }
+LEAST_SECONDS = 1e-9  # of k-means where time has run out: it still makes one iteration
 KMEANS = Rules(max_iter=300, tol=1e-4)  # scikit-learn's own limits
 
 Start = Callable[[int], Mixture]  # seed of a run -> its first mixture, in the units of the user
@@ -91,7 +93,7 @@ def first_labels(
     """A hard clustering to begin with."""
     init, k = estimator.init_params, estimator.n_components
     if isinstance(init, KMeans):
-        return _labels_of_model(init, rows, data, k, seed)
+        return _labels_of_model(init, rows, data, k, seed, deadline)
     hard = _hard_problem(rows, data, squares_of_values=init == "principal")
     if init == "kmeans":
         seeds = SEEDINGS["k-means++"](hard.engine, hard.survey, k, Draws(seed))
@@ -126,11 +128,14 @@ def _hard_problem(rows: Floats, data: MixtureProblem, *, squares_of_values: bool
 
 
 def _labels_of_model(
-    init: KMeans, rows: Floats, data: MixtureProblem, k: int, seed: int
+    init: KMeans, rows: Floats, data: MixtureProblem, k: int, seed: int, deadline: float | None
 ) -> NDArray[np.int32]:
     model: KMeans = clone(init).set_params(n_clusters=k, n_jobs=data.n_threads)
     if init.random_state is None:
         model.set_params(random_state=seed % 2**32)
+    if deadline is not None:
+        left = max(deadline - time.perf_counter(), LEAST_SECONDS)
+        model.set_params(max_seconds=min(left, init.max_seconds or left))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # only a start: what matters is said of the mixture
         model.fit(rows, sample_weight=data.weights)

@@ -143,21 +143,11 @@ class Marginals:
         diagonals = np.diagonal(factors, axis1=1, axis2=2) if self.whole else factors
         peaks = np.log(diagonals).sum(axis=1) - 0.5 * d * LOG_2_PI
         self.log_weights = densities.offsets - peaks
-        if self.whole:
-            roots = np.linalg.inv(_turned(factors))  # lower L with L L' = C
-            self.covariances = roots @ _turned(roots)
-        else:
-            self.covariances = 1.0 / factors**2
 
-    def of(self, seen: Columns) -> tuple[Frame, Densities]:
-        """The same mixture over some of the columns."""
+    def of(self, seen: Columns, factors: Floats) -> tuple[Frame, Densities]:
+        """The same mixture over some of the columns, with the factors it has there."""
         frame = Frame(self.frame.origin[seen], self.frame.exponent[seen])
-        if self.whole:
-            within = self.covariances[:, seen[:, np.newaxis], seen]
-            factors = _turned(np.linalg.inv(np.linalg.cholesky(within)))
-            diagonals = np.diagonal(factors, axis1=1, axis2=2)
-        else:
-            factors = diagonals = self.factors[:, seen]
+        diagonals = np.diagonal(factors, axis1=1, axis2=2) if self.whole else factors
         peaks = np.log(diagonals).sum(axis=1) - 0.5 * len(seen) * LOG_2_PI
         return frame, Densities(
             "full" if self.whole else "diag",
@@ -175,7 +165,9 @@ class Marginals:
     ) -> NDArray[Any]:
         """What a step says of the rows of a pattern."""
         if pattern.block is not None:
-            return step(pattern.block, *self.of(pattern.seen))
+            seen, gone = pattern.seen, pattern.gone
+            own = split(self.factors, seen, gone).seen if self.whole else self.factors[:, seen]
+            return step(pattern.block, *self.of(seen, own))
         weights = np.exp(self.log_weights)
         if step is mixture_steps.score_samples:
             return np.zeros(len(pattern.rows))
@@ -187,17 +179,19 @@ class Marginals:
         """Sums over the rows of a pattern, with what is expected of the columns gone.
 
         Given the columns s that are seen, component c expects of the others, g,
-        x_g = m_g + A (x_s - m_s) with A = C_gs C_ss^-1, up to a covariance D = C_gg - A C_sg.
+        x_g = m_g + A (x_s - m_s), up to a covariance D (see `Split`).
         About the centre: x_g - c_g = A (x_s - c_s) + b with b = m_g - c_g + A (c_s - m_s).
         """
         seen, gone = pattern.seen, pattern.gone
         k, d = self.centres.shape
+        parts = split(self.factors, seen, gone) if self.whole else None
         if pattern.block is None:
             own = np.ones(len(pattern.rows)) if weights is None else weights[pattern.rows]
             mass = float(own.sum()) * np.exp(self.log_weights)
             part = Moments(0.0, mass, np.zeros((k, 0)), np.zeros((k, 0)))
         else:
-            part = mixture_steps.sweep(pattern.block, *self.of(seen)).moments
+            own = self.factors[:, seen] if parts is None else parts.seen
+            part = mixture_steps.sweep(pattern.block, *self.of(seen, own)).moments
         assert part.second is not None
         first = np.zeros((k, d))
         second = np.zeros((k, d, d) if self.whole else (k, d))
@@ -206,13 +200,13 @@ class Marginals:
         mass = part.mass[:, np.newaxis]
         # Densities are by the unit cube of the whole frame, whatever a row has of it.
         log_likelihood = part.log_likelihood + float(part.mass.sum()) * self._log_unit(gone)
-        if not self.whole:
+        if parts is None:
             b = shift[:, gone]
             first[:, gone] = mass * b
             second[:, seen] = part.second
-            second[:, gone] = mass * (b * b + self.covariances[:, gone])
+            second[:, gone] = mass * (b * b + 1.0 / self.factors[:, gone] ** 2)
             return Moments(log_likelihood, part.mass, first, second)
-        A, D = _regressions(self.covariances, seen, gone)
+        A, D = parts.regression, parts.spread
         b = shift[:, gone] - _times(A, shift[:, seen])
         Af = _times(A, part.first)
         first[:, gone] = Af + mass * b
@@ -227,14 +221,30 @@ class Marginals:
         return Moments(log_likelihood, part.mass, first, triangles.folded(second))
 
 
-def _regressions(C: Floats, seen: Columns, gone: Columns) -> tuple[Floats, Floats]:
-    """A = C_gs C_ss^-1 and D = C_gg - A C_sg of each component. C : (k, d, d)"""
-    within = C[:, gone[:, np.newaxis], gone]
-    if not len(seen) or not len(gone):
-        return np.zeros((len(C), len(gone), len(seen))), within
-    L = np.linalg.cholesky(C[:, seen[:, np.newaxis], seen])
-    half = np.linalg.solve(L, C[:, seen[:, np.newaxis], gone])
-    return _turned(np.linalg.solve(_turned(L), half)), within - _turned(half) @ half
+@dataclass(frozen=True)
+class Split:
+    """Components by the columns seen, s, and gone, g."""
+
+    seen: Floats  # (k, s, s) upper U with U U' = C_ss^-1
+    regression: Floats  # (k, g, s) A = C_gs C_ss^-1
+    spread: Floats  # (k, g, g) D = C_gg - A C_sg
+
+
+def split(factors: Floats, seen: Columns, gone: Columns) -> Split:
+    """From factors of the inverse covariances, (k, d, d), alone: a covariance holds a spread near
+    the floor to a few digits only.
+
+    Rotations keep U U', and bring the rows of U, those of g first, to a lower triangle
+    [G 0; B S]. Then S is a factor of C_ss^-1, A = -G'^-1 B' and D = G'^-1 G^-1.
+    """
+    order = np.concatenate([gone, seen[::-1]])  # a lower triangle backwards is an upper one
+    lower = _turned(np.asarray(np.linalg.qr(_turned(factors[:, order]), mode="r")))
+    n = len(gone)
+    G, B, S = lower[:, :n, :n], lower[:, n:, :n], lower[:, n:, n:]
+    S = S * np.sign(np.diagonal(S, axis1=1, axis2=2))[:, np.newaxis]
+    inverse = np.linalg.inv(G)
+    regression = -_turned(B @ inverse)
+    return Split(S[:, ::-1, ::-1], regression[:, :, ::-1], _turned(inverse) @ inverse)
 
 
 def _times(matrices: Floats, vectors: Floats) -> Floats:

@@ -151,6 +151,7 @@ def _with_mixture(model: Any, mixture: Any) -> Any:
         mixture.means,
         mixture.covariances,
     )
+    del now.precisions_cholesky_  # of the last moment
     return now
 
 

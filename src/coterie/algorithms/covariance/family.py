@@ -69,6 +69,10 @@ class Family:
         """precisions_cholesky in the data's units."""
         raise NotImplementedError
 
+    def factors_to_frame(self, factors: Floats, frame: Frame) -> Floats:
+        """And back, to the last bit."""
+        return self.factors_from_frame(factors, Frame(frame.origin, -frame.exponent))
+
     # EM, in the frame's units
 
     def estimate(

@@ -79,6 +79,8 @@ def inverse_root(C: Floats) -> Floats | None:
 
 
 def root_of(C: Floats) -> Floats:
-    """R with R R' = C, also for flat C."""
-    values, vectors = np.linalg.eigh(C)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+    """R with R R' = C, also for flat C, and where columns differ so much in size that the digits of
+    one are nothing beside the other."""
+    sizes = np.sqrt(np.diagonal(C))
+    values, vectors = np.linalg.eigh(C / np.outer(sizes, sizes))
+    return np.asarray(sizes[:, np.newaxis] * vectors * np.sqrt(np.maximum(values, 0.0)))

@@ -98,6 +98,12 @@ class Full(Matrices):
         out = triangles.upper(factors)
         return np.asarray(np.ldexp(out, -frame.exponent[:, None], out=out))
 
+    def factors_to_frame(self, factors: Floats, frame: Frame) -> Floats:
+        out = triangles.empty((len(factors), triangles.size(len(frame.exponent))))
+        for c, U in enumerate(factors):
+            out[c] = triangles.folded(np.ldexp(U, frame.exponent[:, None]))
+        return out
+
     def estimate_with_roots(
         self, moments: Moments, shift: Floats, floor: Floor, team: Team | None = None
     ) -> tuple[Floats, Roots]:
@@ -178,11 +184,9 @@ class Tied(Matrices):
     ) -> tuple[Floats, Roots]:
         """second : triangles of the components, or of their sum alone."""
         assert moments.second is not None
-        live = moments.mass > 0
-        means = np.where(live[:, None], shift, 0.0)
-        cross = moments.first.T @ means
+        cross = moments.first.T @ shift
         total = triangles.symmetric(moments.second.sum(axis=0)) - (cross + cross.T)
-        total += (means * moments.mass[:, None]).T @ means
+        total += (shift * moments.mass[:, None]).T @ shift
         return self._held(total / moments.mass.sum(), floor)
 
     def roots(self, covariances: Floats, floor: Floor, team: Team | None = None) -> Roots:
