@@ -315,6 +315,9 @@ def test_huge_and_tiny_weights() -> None:
         assert model.soft_clustering_error_ == pytest.approx(
             base.soft_clustering_error_ / 2 * size, rel=1e-12
         )
+        np.testing.assert_allclose(model.lower_bounds_, base.lower_bounds_, rtol=1e-12)
+        a, b = ([r.decrease for r in one.history_[1:]] for one in (model, base))
+        np.testing.assert_allclose(a, np.array(b) / 2 * size, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["iris", "wine", "digits"])

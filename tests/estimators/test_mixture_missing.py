@@ -91,6 +91,15 @@ def test_flat_components_with_gaps_never_increase_the_error(family: str, seed: i
     assert_monotone(model.fit(with_gaps(X, 0.3, seed)))
 
 
+@pytest.mark.filterwarnings("ignore:.* ha(s|ve) collapsed")
+def test_the_floor_is_that_of_the_cells_that_are_there() -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.repeat([0.0, 1.0], 40), rng.normal(size=80) + np.repeat([0, 9], 40)])
+    X[rng.random(80) < 0.6, 0] = np.nan
+    model = marginal(2, covariance_type="diag", random_state=0, tol=1e-9, max_iter=500).fit(X)
+    np.testing.assert_allclose(model.covariances_[:, 0], 1e-12 * np.nanvar(X[:, 0]), rtol=1e-6)
+
+
 def test_recovers_what_filling_in_loses() -> None:
     """Filling gaps with means shrinks variances; the marginal likelihood does not."""
     rng = np.random.default_rng(0)

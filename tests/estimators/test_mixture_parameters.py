@@ -115,6 +115,17 @@ def test_time_for_a_start_is_time_of_the_fit() -> None:
     assert init.max_seconds is None
 
 
+@pytest.mark.parametrize("weight", [1.0, 100.0])
+def test_a_start_by_k_means_sees_weights(weight: float) -> None:
+    """The heavy row pulls the first mean towards it, and the next row follows."""
+    X, weights = np.array([[0.0], [1.4], [1.8], [3.0]]), np.array([1.0, weight, 1.0, 1.0])
+    init = KMeans(2, init=[[0.0], [3.0]], n_init=1)
+    model = GaussianMixture(2, covariance_type="spherical", init_params=init, max_iter=0)
+    model.fit(X, sample_weight=weights)
+    wanted = 2 / 4 if weight == 1 else 102 / 103
+    assert model.weights_[0] == pytest.approx(wanted)
+
+
 def test_seeds() -> None:
     X = groups(600, 3, 6)
     fits = [GaussianMixture(6, random_state=seed).fit(X) for seed in (0, 0, 1)]
