@@ -252,8 +252,12 @@ std::vector<Node> sweep(Team& team, const MixtureTask& given, int64_t first) {
     Directions directions;
     if (task.screened() && task.rows->n >= kDirectedRows * task.shape.k)
         directions.find(team, task);
-    return task.sums && task.shape.shared() ? SharedSweep(team, task, first).run()
-                                            : sweep_chunks(team, task, first);
+    std::vector<Node> nodes = task.sums && task.shape.shared()
+                                  ? SharedSweep(team, task, first).run()
+                                  : sweep_chunks(team, task, first);
+    if (!given.moments) // it was the last of a run, and what comes then wants memory itself
+        team.give_rooms_back();
+    return nodes;
 }
 
 } // namespace coterie

@@ -42,6 +42,10 @@ public:
         rooms_[thread].resize(doubles);
         return rooms_[thread].data();
     }
+    void give_rooms_back() {
+        for (auto& room : rooms_)
+            room = {};
+    }
 
 private:
     struct Ended {};

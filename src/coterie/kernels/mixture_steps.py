@@ -116,7 +116,7 @@ class Sums:
     @property
     def moments(self) -> Moments:
         k, d, total = self.n_components, self.n_columns, self.total
-        mass, first, second = np.split(total[1:], [k, k + k * d])
+        mass, first, second = total[1 : 1 + k], total[1 + k :][: k * d], total[1 + k + k * d :]
         shaped: Floats | None = None
         if self.kind == "full":
             shaped = second.reshape(k, -1)
