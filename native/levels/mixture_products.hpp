@@ -124,16 +124,11 @@ private:
             store(scaled + j * kApart + r, value * times);
         };
         for (int j = 0; j < padded; j += 4, row += 4) {
-            const D4 r0 = load<D4>(row), r1 = load<D4>(row + padded),
-                     r2 = load<D4>(row + 2 * padded), r3 = load<D4>(row + 3 * padded);
-            const D4 a = __builtin_shufflevector(r0, r1, 0, 4, 2, 6);
-            const D4 b = __builtin_shufflevector(r0, r1, 1, 5, 3, 7);
-            const D4 c = __builtin_shufflevector(r2, r3, 0, 4, 2, 6);
-            const D4 e = __builtin_shufflevector(r2, r3, 1, 5, 3, 7);
-            put(j, __builtin_shufflevector(a, c, 0, 1, 4, 5));
-            put(j + 1, __builtin_shufflevector(b, e, 0, 1, 4, 5));
-            put(j + 2, __builtin_shufflevector(a, c, 2, 3, 6, 7));
-            put(j + 3, __builtin_shufflevector(b, e, 2, 3, 6, 7));
+            const auto column = turned(load<D4>(row), load<D4>(row + padded),
+                                       load<D4>(row + 2 * padded), load<D4>(row + 3 * padded));
+#pragma GCC unroll 4
+            for (int q = 0; q < 4; ++q)
+                put(j + q, column.at[q]);
         }
         put(d, every4(1.0));
     }
@@ -207,12 +202,8 @@ private:
 
     // The sum of each one's lanes.
     static COTERIE_INLINE D4 sums_of(D4 a, D4 b, D4 c, D4 e) {
-        const D4 ab =
-            __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
-        const D4 ce =
-            __builtin_shufflevector(c, e, 0, 4, 2, 6) + __builtin_shufflevector(c, e, 1, 5, 3, 7);
-        return __builtin_shufflevector(ab, ce, 0, 1, 4, 5) +
-               __builtin_shufflevector(ab, ce, 2, 3, 6, 7);
+        const auto lane = turned(a, b, c, e);
+        return (lane.at[0] + lane.at[1]) + (lane.at[2] + lane.at[3]);
     }
 };
 
