@@ -1,10 +1,12 @@
 // mixture_full.cpp: full covariances of five and more columns, by register tiles.
 //
 // E step: rows times triangular factors; of components that stand apart only those that matter to
-// a row. M step: products of the rows that matter to a component, see mixture_panel.hpp.
+// a row. M step: products of the rows that matter to a component, see mixture_panel.hpp; where most
+// rows matter to most components, those of all at once, see mixture_products.hpp.
 #include <atomic>
 
 #include "mixture_panel.hpp"
+#include "mixture_products.hpp"
 #include "mixture_screen.hpp"
 #include "mixture_tiles.hpp"
 
@@ -25,7 +27,7 @@ struct Scratch {
         const size_t padded = (task.shape.d + 3) / 4 * 4;
         const size_t sums = task.sums ? task.shape.k * per_component(padded) : 0;
         return sums + (kBatch + (task.sums ? kLeafRows : 0)) * padded + Panel::doubles(padded) +
-               Screen::doubles(task);
+               Screen::doubles(task) + Products::doubles(task);
     }
     Scratch(const MixtureTask& task, const Leaf& leaf)
         : component(per_component(leaf.padded)), sums(leaf.rest),
@@ -36,13 +38,14 @@ struct Scratch {
 
 void densities(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch,
                const Pause& pause) {
-    for (int g = 0; g < leaf.groups; g += kBatch / 8)
+    for (int g = 0; g < leaf.groups; g += kBatch / 8) {
+        const int groups = std::min(kBatch / 8, leaf.groups - g);
         for (int c = 0; c < leaf.k; ++c) {
             pause();
-            log_densities(task, c, leaf.group(g), 8 * leaf.padded,
-                          std::min(kBatch / 8, leaf.groups - g), scratch.moved,
+            log_densities(task, c, leaf.group(g), 8 * leaf.padded, groups, scratch.moved,
                           leaf.logs(g) + 8 * c, 8 * leaf.k);
         }
+    }
 }
 
 // Gathers the rows that matter to component c, and adds them to its moments.
@@ -65,7 +68,9 @@ void maximise(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch,
     });
 }
 
-void write_sums(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch, double* out) {
+// Returns false if the sums of products lost too many digits.
+bool write_sums(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch,
+                const Products* products, double* out) {
     const int k = leaf.k, d = leaf.d;
     const int64_t triangle = task.shape.second();
     double *first = out + 1 + k, *second = first + static_cast<int64_t>(k) * d;
@@ -76,6 +81,7 @@ void write_sums(const MixtureTask& task, const Leaf& leaf, const Scratch& scratc
         add_moments(from + 8, from + 8 + leaf.padded, 0, scratch.panel.blocks, d,
                     first + static_cast<int64_t>(c) * d, second + c * triangle);
     }
+    return !products || products->write(task.centres, out + 1, first, second);
 }
 
 void write_shares(const MixtureTask& task, const Leaf& leaf) {
@@ -89,22 +95,20 @@ void write_shares(const MixtureTask& task, const Leaf& leaf) {
     }
 }
 
-} // namespace
-
-size_t mixture_full_doubles(const MixtureTask& task) {
-    return Leaf::doubles(task) + Scratch::doubles(task);
-}
-
-void mixture_full(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
-                  const Pause& pause) {
+// together: may moments of all components be taken at once? Returns false if that lost digits.
+bool sweep(const MixtureTask& task, int64_t begin, int64_t end, bool together, double* memory,
+           double* out, const Pause& pause) {
     Leaf leaf(task, memory);
     const Scratch scratch(task, leaf);
-    const Screen screen(leaf, scratch.moved, scratch.panel.rest);
+    const Products products(leaf, scratch.panel.rest);
+    const Screen screen(leaf, scratch.moved, together ? products.rest : scratch.panel.rest);
     double* const values = leaf.columns;
     const int k = leaf.k;
     const double* limits = task.degrees ? nullptr : task.limits;
     if (task.sums)
         std::memset(scratch.sums, 0, sizeof(double) * k * scratch.component);
+    if (together)
+        std::memset(products.sums, 0, sizeof(double) * products.count * products.wide);
     double likelihood = 0.0;
     for (int64_t at = begin; at < end; at += kLeafRows) {
         leaf.place(at, std::min<int64_t>(end, at + kLeafRows));
@@ -134,7 +138,9 @@ void mixture_full(const MixtureTask& task, int64_t begin, int64_t end, double* m
         }
         if (task.shares)
             write_shares(task, leaf);
-        if (task.sums)
+        if (together && Products::pay(leaf))
+            products.add(leaf);
+        else if (task.sums)
             for (int c = 0; c < k; ++c) {
                 pause();
                 maximise(task, leaf, scratch, c);
@@ -142,8 +148,19 @@ void mixture_full(const MixtureTask& task, int64_t begin, int64_t end, double* m
     }
     if (out)
         out[0] = likelihood;
-    if (task.sums)
-        write_sums(task, leaf, scratch, out);
+    return !task.sums || write_sums(task, leaf, scratch, together ? &products : nullptr, out);
+}
+
+} // namespace
+
+size_t mixture_full_doubles(const MixtureTask& task) {
+    return Leaf::doubles(task) + Scratch::doubles(task);
+}
+
+void mixture_full(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
+                  const Pause& pause) {
+    if (!Products::suit(task) || !sweep(task, begin, end, true, memory, out, pause))
+        sweep(task, begin, end, false, memory, out, pause);
 }
 
 } // namespace coterie::COTERIE_LEVEL

@@ -183,6 +183,66 @@ def test_the_same_bits_whether_densities_are_left_out_or_not() -> None:
     np.testing.assert_array_equal(whole.second, parts.second)
 
 
+def near(k: int, d: int, seed: int) -> Densities:
+    """Components that overlap around the origin: moments of all of them are taken at once."""
+    q = model("full", k, d, seed)
+    return replace(q, means=q.means * (0.4 / np.sqrt(d)))
+
+
+@given(
+    d=st.integers(5, 26),
+    k=st.integers(3, 20),
+    n=st.integers(1, 700),
+    weighted=st.booleans(),
+    level=st.sampled_from(_native.simd_levels()),
+    seed=st.integers(0, 2**20),
+)
+@settings(max_examples=60, deadline=None)
+def test_moments_of_all_components_at_once(
+    d: int, k: int, n: int, weighted: bool, level: str, seed: int
+) -> None:
+    X, q = rows(n, d, seed), near(k, d, seed)
+    w = np.random.default_rng(seed).uniform(0.1, 3, n) if weighted else None
+    before = _native.simd_level()
+    assert _native.use_simd_level(level)
+    try:
+        check(X, w, q, MemoryEngine(X, w))
+    finally:
+        _native.use_simd_level(before)
+
+
+@pytest.mark.parametrize("width", [1e-1, 1e-3, 1e-6])
+def test_moments_about_the_origin_are_not_taken_where_they_would_lose_digits(width: float) -> None:
+    """Wide components whose rows lie close to their means: after this step they are narrow."""
+    d, k = 8, 4
+    random = np.random.default_rng(1)
+    means = np.zeros((k, d))
+    means[range(k), [0, 0, 1, 1]] = [3.8, -3.8, 3.8, -3.8]
+    X = np.repeat(means, 500, axis=0) + width * random.normal(size=(500 * k, d))
+    factors = triangles.folded(np.broadcast_to(np.eye(d), (k, d, d)))
+    q = Densities("full", np.zeros(k), means, factors)
+    found = MemoryEngine(X).reduce(mixture_steps.sweep, Frame.plain(d), q).moments
+    wanted = triangles.folded(expected(X, None, q)[4]).astype(float)
+    assert found.second is not None
+    np.testing.assert_allclose(found.second, wanted, rtol=0, atol=1e-13 * wanted.max())
+
+
+@pytest.mark.parametrize(("k", "d"), [(3, 5), (8, 13), (20, 16), (12, 24)])
+def test_same_bits_for_threads_and_blocks_of_all_components_at_once(k: int, d: int) -> None:
+    size = mixture_steps.chunk_rows(d)
+    X, q = np.resize(rows(999, d, 1), (3 * size + 77, d)), near(k, d, 1)
+    frame = Frame.plain(d)
+    whole = MemoryEngine(X).reduce(mixture_steps.sweep, frame, q).moments
+    engines = [MemoryEngine(X, n_threads=t) for t in (2, 5)]
+    engines += [MemoryEngine(X, block_rows=size, align=size)]
+    for engine in engines:
+        found = engine.reduce(mixture_steps.sweep, frame, q).moments
+        assert found.log_likelihood == whole.log_likelihood
+        assert np.array_equal(found.mass, whole.mass)
+        assert np.array_equal(found.first, whole.first)
+        assert np.array_equal(found.second, whole.second)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("d", [2, 3, 7, 70])
 def test_same_bits_for_threads_and_blocks(kind: Kind, d: int) -> None:

@@ -1,0 +1,212 @@
+// mixture_products.hpp: moments of all components at once, where most rows matter to most of them.
+//
+// Products of two columns are found once, about the origin, and each component adds them up by its
+// degrees: a product of two matrices, without a root, a mean or a gathered row for each component.
+// With a column of ones after the others, first moments and masses are such sums as well. They are
+// moved to the centres at the end. That costs digits if a centre is far from the origin, beside the
+// rows that belong to it; `write` says whether all were near enough.
+#pragma once
+
+#include "mixture_leaf.hpp"
+
+namespace coterie::COTERIE_LEVEL {
+
+constexpr int kSummed = 128;        // rows that are added up before they are added to the sums
+constexpr int kApart = kSummed + 4; // columns begin in different banks of the first cache
+constexpr int kAtHand = 16;         // components whose degrees stay in that cache
+constexpr int kMostPaired = 24;     // columns, at most, for it to pay
+constexpr double kManyMatter = 0.6; // it pays from this part of the degrees on
+constexpr double kNearOrigin = 16;  // square of a distance to it, in standard deviations
+
+// Kept in a register for several uses, of which each would read memory else.
+COTERIE_INLINE D4 kept(D4 value) {
+#if defined(__AVX2__)
+    asm volatile("" : "+x"(value));
+#endif
+    return value;
+}
+
+struct Products {
+    int k, d;
+    int count;       // pairs of columns, and so many more that they go in threes
+    int wide;        // k, and room for three more
+    double* columns; // (d + 1, kApart), the last of them ones, and room for two more
+    double* scaled;  // the same, times the rows' shares
+    double* pairs;   // (3, kApart) products of two columns
+    double* sums;    // (count, wide)
+    double* rest;
+
+    static int all_pairs(int d) { return ((d + 1) * (d + 2) / 2 + 2) / 3 * 3; }
+
+    // Are they worth their time, as far as the mixture tells? Other centres than its means are
+    // asked for where digits were lost.
+    static bool suit(const MixtureTask& task) {
+        const int k = task.shape.k, d = task.shape.d;
+        if (!task.sums || !task.computed() || d > kMostPaired || 2 * k < d ||
+            !std::equal(task.means, task.means + k * d, task.centres))
+            return false;
+        for (int c = 0; c < k; ++c) {
+            double far = 0.0; // square of the distance to the origin, in standard deviations
+            for (int j = 0; j < d; ++j)
+                far += task.shifts[c * d + j] * task.shifts[c * d + j] / kHalf;
+            if (!(far < kNearOrigin))
+                return false;
+        }
+        return true;
+    }
+    static size_t doubles(const MixtureTask& task) {
+        const int k = task.shape.k, d = task.shape.d;
+        return suit(task) ? static_cast<size_t>(kApart) * (2 * (d + 3) + 3) +
+                                static_cast<size_t>(all_pairs(d)) * (k + 3)
+                          : 0;
+    }
+    Products(const Leaf& leaf, double* memory)
+        : k(leaf.k), d(leaf.d), count(all_pairs(d)), wide(k + 3), columns(memory) {
+        scaled = columns + (d + 3) * kApart;
+        pairs = scaled + (d + 3) * kApart;
+        sums = pairs + 3 * kApart;
+        rest = sums + static_cast<size_t>(count) * wide;
+    }
+
+    // Do most rows of the leaf matter to most components? Every fourth group is looked at.
+    static bool pay(const Leaf& leaf) {
+        VL matter = {};
+        int groups = 0;
+        for (int g = 0; g < leaf.groups; g += 4, ++groups)
+            for (int i = 0; i < 8 * leaf.k; i += kLanes)
+                matter -= (VL)(load<VD>(leaf.logs(g) + i) > VD{});
+        int64_t sum = 0;
+        for (int q = 0; q < kLanes; ++q)
+            sum += matter[q];
+        return sum > kManyMatter * 8 * groups * leaf.k;
+    }
+
+    void add(const Leaf& leaf) const {
+        for (int g = 0; g < leaf.groups; g += kSummed / 8) {
+            const int groups = std::min(kSummed / 8, leaf.groups - g);
+            for (int r = 0; r < 8 * groups; r += 4)
+                turn(leaf.rows + static_cast<size_t>(8 * g + r) * leaf.padded, leaf.padded,
+                     leaf.share + 8 * g + r, r);
+            for (int c = 0; c < k; c += kAtHand)
+                add_some(c, std::min(kAtHand, k - c), leaf.logs(g) + 8 * c, groups);
+        }
+    }
+
+    // Adds them to first: (k, d), second: (k, triangle), about the centres, and to mass: (k,).
+    // Returns false if too many digits are lost; what was written is then of no use.
+    bool write(const double* centres, double* mass, double* first, double* second) const {
+        bool near = true;
+        for (int c = 0; c < k; ++c, first += d) {
+            const double *m = centres + c * d, *pair = sums + c;
+            const auto about_origin = [&](int j) { // first moment
+                return sums[c + (triangle_row(d + 1, j) + d - j) * wide];
+            };
+            const double all = about_origin(d);
+            mass[c] += all;
+            for (int i = 0; i < d; ++i) {
+                const double moved = about_origin(i) - all * m[i]; // to the centre
+                first[i] += moved;
+                for (int j = i; j < d; ++j, pair += wide) {
+                    const double about = *pair - m[i] * about_origin(j) - m[j] * moved;
+                    near &= i != j || *pair <= 2 * kNearOrigin * about;
+                    *second++ += about;
+                }
+                pair += wide;
+            }
+        }
+        return near;
+    }
+
+private:
+    // Four rows become columns, from place r on.
+    COTERIE_INLINE void turn(const double* row, int padded, const double* share, int r) const {
+        const D4 times = load<D4>(share);
+        const auto put = [&](int j, D4 value) __attribute__((always_inline)) {
+            store(columns + j * kApart + r, value);
+            store(scaled + j * kApart + r, value * times);
+        };
+        for (int j = 0; j < padded; j += 4, row += 4) {
+            const auto column = turned(load<D4>(row), load<D4>(row + padded),
+                                       load<D4>(row + 2 * padded), load<D4>(row + 3 * padded));
+#pragma GCC unroll 4
+            for (int q = 0; q < 4; ++q)
+                put(j + q, column.at[q]);
+        }
+        put(d, every4(1.0));
+    }
+
+    struct Three {
+        const double *left[3], *right[3];
+    };
+
+    // Adds `side` components, from c on.
+    void add_some(int c, int side, const double* degrees, int groups) const {
+        using Add = void (Products::*)(const double*, const Three&, int, double*) const;
+        static constexpr Add kAdd[2][5] = {
+            {nullptr, &Products::add_to<1, false>, &Products::add_to<2, false>,
+             &Products::add_to<3, false>, &Products::add_to<4, false>},
+            {nullptr, &Products::add_to<1, true>, &Products::add_to<2, true>,
+             &Products::add_to<3, true>, &Products::add_to<4, true>}};
+        const int tiles = (side + 3) / 4;
+        int i = 0, j = 0;
+        for (int f = 0; f < count; f += 3) {
+            Three three;
+            for (int v = 0; v < 3; ++v) {
+                three.left[v] = scaled + i * kApart;
+                three.right[v] = columns + j * kApart;
+                if (j < d)
+                    ++j;
+                else if (i < d)
+                    j = ++i;
+            }
+            double* to = sums + static_cast<size_t>(f) * wide + c;
+            for (int tile = 0, from = 0; tile < tiles; ++tile) { // about as many in each
+                const int until = (tile + 1) * side / tiles;
+                (this->*kAdd[tile == 0][until - from])(degrees + 8 * from, three, groups,
+                                                       to + from);
+                from = until;
+            }
+        }
+    }
+
+    // Count components. Find: the products of this three are not there yet.
+    template <int Count, bool Find>
+    void add_to(const double* degrees, const Three& three, int groups, double* to) const {
+        D4 sum[4][3] = {};
+        const double *left[3], *right[3];
+        for (int v = 0; v < 3; ++v)
+            left[v] = three.left[v], right[v] = three.right[v];
+        double* const product = pairs;
+        const int all = 8 * k;
+        int step = 4; // to the other half of the group, then to the next group
+        for (int t = 0; t < 8 * groups; t += 4, degrees += step, step = all - step) {
+            D4 p[3];
+#pragma GCC unroll 3
+            for (int v = 0; v < 3; ++v)
+                if constexpr (Find) {
+                    p[v] = load<D4>(left[v] + t) * load<D4>(right[v] + t);
+                    store(product + v * kApart + t, p[v]);
+                } else {
+                    p[v] = load<D4>(product + v * kApart + t);
+                }
+#pragma GCC unroll 4
+            for (int l = 0; l < Count; ++l) {
+                const D4 degree = kept(load<D4>(degrees + 8 * l));
+#pragma GCC unroll 3
+                for (int v = 0; v < 3; ++v)
+                    sum[l][v] = fma(degree, p[v], sum[l][v]);
+            }
+        }
+#pragma GCC unroll 3
+        for (int v = 0; v < 3; ++v, to += wide)
+            store(to, load<D4>(to) + sums_of(sum[0][v], sum[1][v], sum[2][v], sum[3][v]));
+    }
+
+    // The sum of each one's lanes.
+    static COTERIE_INLINE D4 sums_of(D4 a, D4 b, D4 c, D4 e) {
+        const auto lane = turned(a, b, c, e);
+        return (lane.at[0] + lane.at[1]) + (lane.at[2] + lane.at[3]);
+    }
+};
+
+} // namespace coterie::COTERIE_LEVEL
