@@ -183,7 +183,6 @@ void chunk(const MixtureTask& task, int64_t begin, int64_t end, double* memory, 
     const Scratch scratch(task, leaf);
     const int k = leaf.k, d = leaf.d;
     std::memset(scratch.lanes, 0, sizeof(double) * k * static_cast<size_t>(scratch.sums) * 8);
-    double likelihood = 0.0;
     for (int64_t at = begin; at < end; at += kLeafRows) {
         pause();
         leaf.read(task, at, std::min<int64_t>(end, at + kLeafRows));
@@ -195,7 +194,7 @@ void chunk(const MixtureTask& task, int64_t begin, int64_t end, double* memory, 
                 leaf.choose_labels(task.labels + at);
                 continue;
             }
-            likelihood += leaf.finish(task);
+            leaf.finish(task);
         } else {
             leaf.take_given(task);
             if constexpr (kind == kSpherical)
@@ -217,7 +216,7 @@ void chunk(const MixtureTask& task, int64_t begin, int64_t end, double* memory, 
     }
     if (!task.sums)
         return;
-    out[0] = likelihood;
+    out[0] = leaf.likelihood.value();
     const int64_t second = task.shape.second();
     for (int c = 0; c < k; ++c) {
         const double* from = scratch.lanes + static_cast<size_t>(c) * scratch.sums * 8;

@@ -67,51 +67,43 @@ template <int D> struct Few {
             lowest[p] = low[p];
     }
 
-    // Adds a leaf to the sums of one component; part p of every group goes to part p of the lanes.
-    template <int Together>
-    static COTERIE_INLINE void add(const Leaf& leaf, int c, const double* centre, int from,
+    // Adds a leaf to the sums of one component: part p of every group, to part p of the lanes.
+    static COTERIE_INLINE void add(const Leaf& leaf, int c, const double* centre, int p,
                                    double* lanes) {
-        VD mass[Together], first[D][Together], second[kTriangle][Together], m[D];
-        for (int j = 0; j < D; ++j)
+        double* at = lanes + p * kLanes;
+        VD mass = load<VD>(at), first[D], second[kTriangle], m[D];
+        for (int j = 0; j < D; ++j) {
             m[j] = every(centre[j]);
-        double* at = lanes + from * kLanes;
-        for (int p = 0; p < Together; ++p) {
-            mass[p] = load<VD>(at + p * kLanes);
-            for (int j = 0; j < D; ++j)
-                first[j][p] = load<VD>(at + 8 * (1 + j) + p * kLanes);
-            for (int t = 0; t < kTriangle; ++t)
-                second[t][p] = load<VD>(at + 8 * (1 + D + t) + p * kLanes);
+            first[j] = load<VD>(at + 8 * (1 + j));
         }
-        const double* e = leaf.degrees + 8 * c + from * kLanes;
-        const double* share = leaf.share + from * kLanes;
-        const double* x = leaf.columns + from * kLanes;
+        for (int t = 0; t < kTriangle; ++t)
+            second[t] = load<VD>(at + 8 * (1 + D + t));
+        const double* e = leaf.degrees + 8 * c + p * kLanes;
+        const double* share = leaf.share + p * kLanes;
+        const double* x = leaf.columns + p * kLanes;
         const int groups = leaf.groups, e_stride = 8 * leaf.k, x_stride = 8 * leaf.padded;
-        for (int g = 0; g < groups; ++g, e += e_stride, share += 8, x += x_stride)
+        for (int g = 0; g < groups; ++g, e += e_stride, share += 8, x += x_stride) {
+            const VD r = load<VD>(e) * load<VD>(share);
+            mass += r;
+            VD z[D];
 #pragma GCC unroll 4
-            for (int p = 0; p < Together; ++p) {
-                const VD r = load<VD>(e + p * kLanes) * load<VD>(share + p * kLanes);
-                mass[p] += r;
-                VD z[D];
-#pragma GCC unroll 4
-                for (int j = 0; j < D; ++j)
-                    z[j] = load<VD>(x + 8 * j + p * kLanes) - m[j];
-                int t = 0;
-#pragma GCC unroll 4
-                for (int i = 0; i < D; ++i) {
-                    const VD rz = r * z[i];
-                    first[i][p] += rz;
-#pragma GCC unroll 4
-                    for (int j = i; j < D; ++j, ++t)
-                        second[t][p] = fma(rz, z[j], second[t][p]);
-                }
-            }
-        for (int p = 0; p < Together; ++p) {
-            store(at + p * kLanes, mass[p]);
             for (int j = 0; j < D; ++j)
-                store(at + 8 * (1 + j) + p * kLanes, first[j][p]);
-            for (int t = 0; t < kTriangle; ++t)
-                store(at + 8 * (1 + D + t) + p * kLanes, second[t][p]);
+                z[j] = load<VD>(x + 8 * j) - m[j];
+            int t = 0;
+#pragma GCC unroll 4
+            for (int i = 0; i < D; ++i) {
+                const VD rz = r * z[i];
+                first[i] += rz;
+#pragma GCC unroll 4
+                for (int j = i; j < D; ++j, ++t)
+                    second[t] = fma(rz, z[j], second[t]);
+            }
         }
+        store(at, mass);
+        for (int j = 0; j < D; ++j)
+            store(at + 8 * (1 + j), first[j]);
+        for (int t = 0; t < kTriangle; ++t)
+            store(at + 8 * (1 + D + t), second[t]);
     }
 
     static size_t doubles(const MixtureTask& task) {
@@ -124,7 +116,6 @@ template <int D> struct Few {
         const int k = leaf.k;
         double *lanes = leaf.rest, *model = lanes + static_cast<size_t>(k) * 8 * kSums;
         std::memset(lanes, 0, sizeof(double) * k * 8 * kSums);
-        double likelihood = 0.0;
         if (task.computed())
             pack(task, model);
         for (int64_t at = begin; at < end; at += kLeafRows) {
@@ -138,20 +129,19 @@ template <int D> struct Few {
                     leaf.choose_labels(task.labels + at);
                     continue;
                 }
-                likelihood += leaf.finish(task);
+                leaf.finish(task);
             } else {
                 leaf.take_given(task);
             }
             if (!task.sums)
                 continue;
-            constexpr int kAtOnce = D <= 2 ? kParts : 1; // as many sums as registers hold
             for (int c = 0; c < k; ++c)
-                for (int p = 0; p < kParts; p += kAtOnce)
-                    add<kAtOnce>(leaf, c, task.centres + c * D, p, lanes + c * 8 * kSums);
+                for (int p = 0; p < kParts; ++p)
+                    add(leaf, c, task.centres + c * D, p, lanes + c * 8 * kSums);
         }
         if (!task.sums)
             return;
-        out[0] = likelihood;
+        out[0] = leaf.likelihood.value();
         for (int c = 0; c < k; ++c) {
             const double* from = lanes + c * 8 * kSums;
             out[1 + c] = across(from);

@@ -109,7 +109,6 @@ bool sweep(const MixtureTask& task, int64_t begin, int64_t end, bool together, d
         std::memset(scratch.sums, 0, sizeof(double) * k * scratch.component);
     if (together)
         std::memset(products.sums, 0, sizeof(double) * products.count * products.wide);
-    double likelihood = 0.0;
     for (int64_t at = begin; at < end; at += kLeafRows) {
         leaf.place(at, std::min<int64_t>(end, at + kLeafRows));
         const bool screened = task.screened() && !task.crowded->load();
@@ -132,7 +131,7 @@ bool sweep(const MixtureTask& task, int64_t begin, int64_t end, bool together, d
                 continue;
             }
             leaf.exponentiate(0, leaf.groups, true, limits);
-            likelihood += leaf.finish(task);
+            leaf.finish(task);
         } else {
             leaf.take_given(task);
         }
@@ -147,7 +146,7 @@ bool sweep(const MixtureTask& task, int64_t begin, int64_t end, bool together, d
             }
     }
     if (out)
-        out[0] = likelihood;
+        out[0] = leaf.likelihood.value();
     return !task.sums || write_sums(task, leaf, scratch, together ? &products : nullptr, out);
 }
 

@@ -71,6 +71,35 @@ void Leaf::exponentiate(int from, int to, bool lowered, const double* limits) {
     }
 }
 
+LogLikelihood::LogLikelihood() {
+    for (VD& one : product_)
+        one = every(1.0);
+}
+
+// Of 32 groups at most, so that the product stays far below the largest number.
+void LogLikelihood::add(const double* top, const double* total, int groups) {
+    for (int p = 0; p < kParts; ++p) {
+        VD product = product_[p];
+        for (int g = 0; g < groups; ++g) {
+            const VL sum = load<VL>(total + 8 * g + p * kLanes);
+            tops_[p] += load<VD>(top + 8 * g + p * kLanes);
+            powers_[p] += (sum >> 52) - 1023;
+            product *= (VD)((sum & kFraction) | kOne);
+        }
+        powers_[p] += ((VL)product >> 52) - 1023;
+        product_[p] = (VD)(((VL)product & kFraction) | kOne);
+    }
+}
+
+double LogLikelihood::value() const {
+    double lanes[8];
+    for (int p = 0; p < kParts; ++p)
+        for (int q = 0; q < kLanes; ++q)
+            lanes[p * kLanes + q] = (tops_[p][q] + static_cast<double>(powers_[p][q])) * kLog2 +
+                                    std::log(product_[p][q]);
+    return logs_ + across(lanes);
+}
+
 // From log densities: the largest, the lowest index among equals.
 void Leaf::choose_labels(int32_t* out) const {
     for (int g = 0; g < groups; ++g)
@@ -89,39 +118,20 @@ void Leaf::choose_labels(int32_t* out) const {
         }
 }
 
-// After all groups are exponentiated: shares, scores, degrees; returns the log-likelihood.
-double Leaf::finish(const MixtureTask& task) {
+// After all groups are exponentiated: log-likelihood, scores, degrees, shares.
+void Leaf::finish(const MixtureTask& task) {
     for (int r = n; r < 8 * groups; ++r)
         top[r] = 0.0, total[r] = 1.0;
     const double* weights = task.rows->weights ? task.rows->weights + first : nullptr;
-    double likelihood = 0.0;
     if (task.scores || weights)
         for (int r = 0; r < n; ++r) {
             const double score = top[r] * kLog2 + std::log(total[r]);
-            likelihood += weights ? weights[r] * score : score;
+            likelihood.add(weights ? weights[r] * score : score);
             if (task.scores)
                 task.scores[first + r] = score;
         }
-    else {
-        // One logarithm for the product of 32 sums, less their powers of two.
-        VD sum[kParts] = {}, product[kParts];
-        VL powers[kParts] = {};
-        for (auto& one : product)
-            one = every(1.0);
-        for (int g = 0; g < groups; ++g)
-            for (int p = 0; p < kParts; ++p) {
-                const VL of = load<VL>(total + 8 * g + p * kLanes);
-                sum[p] += load<VD>(top + 8 * g + p * kLanes);
-                powers[p] += (of >> 52) - 1023;
-                product[p] *= (VD)((of & kFraction) | kOne);
-            }
-        double lanes[8];
-        for (int p = 0; p < kParts; ++p)
-            for (int q = 0; q < kLanes; ++q)
-                lanes[p * kLanes + q] = (sum[p][q] + static_cast<double>(powers[p][q])) * kLog2 +
-                                        std::log(product[p][q]);
-        likelihood = across(lanes);
-    }
+    else
+        likelihood.add(top, total, groups);
     if (task.degrees)
         for (int r = 0; r < n; ++r)
             for (int c = 0; c < k; ++c)
@@ -131,7 +141,6 @@ double Leaf::finish(const MixtureTask& task) {
             share[r] *= weights[r];
     for (int r = n; r < 8 * groups; ++r)
         share[r] = 0.0;
-    return likelihood;
 }
 
 // Degrees of belonging that the caller knows.

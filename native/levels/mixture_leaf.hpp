@@ -22,19 +22,35 @@ COTERIE_INLINE void store_turned(D4 r0, D4 r1, D4 r2, D4 r3, double* out) {
         store(out + 8 * q, column.at[q]);
 }
 
+// Adds up logarithms of densities, base 2 until they are asked for: 2^top times total. One
+// logarithm is taken at the end, of a product, whose powers of two are kept apart.
+class LogLikelihood {
+public:
+    LogLikelihood();
+    void add(const double* top, const double* total, int groups);
+    void add(double log) { logs_ += log; }
+    double value() const;
+
+private:
+    VD tops_[kParts] = {}, product_[kParts];
+    VL powers_[kParts] = {};
+    double logs_ = 0.0;
+};
+
 // Scratch of one thread, laid out by `Leaf::doubles`.
 struct Leaf {
     int k, d, padded; // padded: d rounded up to 4
     int n = 0;        // rows in this leaf
     int groups = 0;
-    int64_t first = 0;      // in the block
-    double* columns;        // (groups, padded, 8); or null
-    double* degrees;        // (groups, k, 8), and room for kTogether vectors
-    double* top;            // (256,) log density of which each row's exponentials are parts
-    double* total;          // (256,) their sum
-    double* share;          // (256,) weight / total; zero beyond the last row
-    double* rows = nullptr; // (256, padded) the same, row by row, where a kernel wants it
-    double* rest;           // what a kernel needs besides
+    int64_t first = 0;        // in the block
+    double* columns;          // (groups, padded, 8); or null
+    double* degrees;          // (groups, k, 8), and room for kTogether vectors
+    double* top;              // (256,) log density of which each row's exponentials are parts
+    double* total;            // (256,) their sum
+    double* share;            // (256,) weight / total; zero beyond the last row
+    double* rows = nullptr;   // (256, padded) the same, row by row, where a kernel wants it
+    double* rest;             // what a kernel needs besides
+    LogLikelihood likelihood; // of all leaves so far
 
     static size_t doubles(const MixtureTask& task) {
         const size_t padded = (task.shape.d + 3) / 4 * 4;
@@ -202,7 +218,7 @@ struct Leaf {
     void exponentiate(int from, int to, bool lowered, const double* limits);
     bool far_below(const MixtureTask& task, const VD* lowest) const;
     void choose_labels(int32_t* out) const;
-    double finish(const MixtureTask& task);
+    void finish(const MixtureTask& task);
     void take_given(const MixtureTask& task);
 };
 

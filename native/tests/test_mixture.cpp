@@ -115,7 +115,7 @@ void test_mixture() {
                 for (int k : {1, 2, 5})
                     for (int n : {1, 8, 77, 300})
                         Case(kind, n, d, k, random).check();
-        for (int n : {5, 300}) // sums that threads share
+        for (int n : {5, 300, 9000}) // sums that threads share, of one and of several stretches
             Case(Covariance::full, n, kManyAxes + 3, 3, random).check();
     }
 }
