@@ -9,7 +9,7 @@ import pytest
 from sklearn.mixture import GaussianMixture
 
 from coterie.algorithms.covariance import FAMILIES, NotPositiveDefinite, fixed
-from coterie.algorithms.covariance.floor import Floor
+from coterie.algorithms.covariance.floor import Floor, root_of
 from coterie.kernels.mixture_steps import Frame, Moments
 from coterie.kernels.triangles import folded, symmetric
 
@@ -143,6 +143,15 @@ def test_flat_covariances_are_named(name: str) -> None:
     with pytest.raises(NotPositiveDefinite, match=whose) as flat:
         FAMILIES[name].factors(FAMILIES[name].to_frame(C, Frame.plain(4)))
     assert "reg_covar" in str(flat.value)
+
+
+def test_root_of_a_matrix_that_is_flat() -> None:
+    """A column that does not vary, a direction that does not, and columns of any size."""
+    C = np.array([[4.0, 0.0, 2e-40, 2.0], [0.0] * 4, [2e-40, 0.0, 1e-80, 1e-40], [2, 0, 1e-40, 1]])
+    root, sizes = root_of(C), np.array([2.0, 1.0, 1e-40, 1.0])
+    np.testing.assert_allclose(
+        root @ root.T / np.outer(sizes, sizes), C / np.outer(sizes, sizes), atol=1e-14
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)

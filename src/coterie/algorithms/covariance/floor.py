@@ -82,5 +82,6 @@ def root_of(C: Floats) -> Floats:
     """R with R R' = C, also for flat C, and where columns differ so much in size that the digits of
     one are nothing beside the other."""
     sizes = np.sqrt(np.diagonal(C))
+    sizes[sizes == 0] = 1.0  # a column that does not vary
     values, vectors = np.linalg.eigh(C / np.outer(sizes, sizes))
     return np.asarray(sizes[:, np.newaxis] * vectors * np.sqrt(np.maximum(values, 0.0)))
