@@ -19,6 +19,7 @@ constexpr int kParts = 8 / kLanes;
 
 typedef double VD __attribute__((vector_size(kLanes * 8)));
 typedef int64_t VL __attribute__((vector_size(kLanes * 8)));
+typedef uint64_t VU __attribute__((vector_size(kLanes * 8)));
 
 COTERIE_INLINE VD every(double value) { return value - VD{}; }
 COTERIE_INLINE D4 every4(double value) { return value - D4{}; }
@@ -106,8 +107,8 @@ template <int N> COTERIE_INLINE void exp2_of(double* x) {
     const VD shifter = held(kShifter);
 #pragma GCC unroll 8
     for (int i = 0; i < N; ++i) {
-        const VL n = (VL)(load<VD>(x + i * kLanes) + shifter);
-        store(x + i * kLanes, (VL)p[i] + (n << 52));
+        const VU n = (VU)(load<VD>(x + i * kLanes) + shifter);
+        store(x + i * kLanes, (VU)p[i] + (n << 52));
     }
 }
 
