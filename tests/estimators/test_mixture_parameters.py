@@ -215,6 +215,24 @@ def test_warm_start_continues() -> None:
     ).fit(X).means_.shape == (2, 3)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_warm_start_takes_a_fixed_covariance_that_has_changed() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    options = {"covariance_type": "fixed", "max_iter": 3, "tol": 0}
+    model = GaussianMixture(2, fixed_covariance=1.0, random_state=0, warm_start=True, **options)
+    model.fit(X)
+    again = GaussianMixture(
+        2,
+        fixed_covariance=0.25,
+        weights_init=model.weights_,
+        means_init=model.means_,
+        **options,
+    ).fit(X)
+    model.set_params(fixed_covariance=0.25).fit(X)
+    np.testing.assert_array_equal(model.covariances_, [0.25, 0.25])
+    np.testing.assert_allclose(model.means_, again.means_, rtol=1e-12)
+
+
 @pytest.mark.parametrize(("before", "after"), [("diag", "tied"), ("tied", "diag")])
 def test_warm_start_does_not_mistake_a_matrix_for_variances(before: str, after: str) -> None:
     """With as many components as columns both have the same shape."""
