@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from coterie.engines.memory import MemoryEngine
 from coterie.kernels import _native, marginal_steps, mixture_steps, triangles
 from coterie.kernels.mixture_steps import Densities, Frame, Kind
+from tests.strategies import LEVELS, level
 
 KINDS: list[Kind] = ["full", "tied", "diag", "spherical"]
 LONG = np.longdouble
@@ -89,27 +90,28 @@ def check(X: Any, w: Any, q: Densities, engine: MemoryEngine) -> None:
         np.testing.assert_allclose(found.second, wanted, rtol=0, atol=2 * scale)
 
 
+def check_somewhere(X: Any, q: Densities, weighted: bool, simd: str, seed: int) -> None:
+    """With weights or without, on one of the machine's levels."""
+    w = np.random.default_rng(seed).uniform(0.1, 3, len(X)) if weighted else None
+    with level(simd):
+        check(X, w, q, MemoryEngine(X, w))
+
+
 @given(
     kind=st.sampled_from(KINDS),
     k=st.integers(1, 9),
     d=st.integers(1, 14),
     n=st.integers(1, 300),
     weighted=st.booleans(),
-    level=st.sampled_from(_native.simd_levels()),
+    simd=st.sampled_from(LEVELS),
     seed=st.integers(0, 2**20),
 )
 @settings(max_examples=300, deadline=None)
 def test_sweep_equals_the_formulas(
-    kind: Kind, k: int, d: int, n: int, weighted: bool, level: str, seed: int
+    kind: Kind, k: int, d: int, n: int, weighted: bool, simd: str, seed: int
 ) -> None:
     X, q = rows(n, d, seed), model(kind, k, d, seed)
-    w = np.random.default_rng(seed).uniform(0.1, 3, n) if weighted else None
-    before = _native.simd_level()
-    assert _native.use_simd_level(level)
-    try:
-        check(X, w, q, MemoryEngine(X, w))
-    finally:
-        _native.use_simd_level(before)
+    check_somewhere(X, q, weighted, simd, seed)
 
 
 @pytest.mark.parametrize("d", [31, 64, 130])
@@ -134,12 +136,12 @@ def apart(k: int, d: int, distance: float, seed: int, each: int = 40) -> tuple[A
     each=st.sampled_from([5, 40]),
     distance=st.sampled_from([0.1, 0.5, 1.0, 3.0, 30.0, 1e4, 1e12, 1e30]),
     stretch=st.sampled_from([0, 2, 6]),
-    level=st.sampled_from(_native.simd_levels()),
+    simd=st.sampled_from(LEVELS),
     seed=st.integers(0, 2**20),
 )
 @settings(max_examples=200, deadline=None)
 def test_what_is_left_out_is_negligible(
-    k: int, d: int, each: int, distance: float, stretch: int, level: str, seed: int
+    k: int, d: int, each: int, distance: float, stretch: int, simd: str, seed: int
 ) -> None:
     """Rows among many that stand apart have the same bits as rows that had all densities
     computed: degrees, for which nothing is left out. Where components are of different size, the
@@ -149,9 +151,7 @@ def test_what_is_left_out_is_negligible(
     sizes = np.exp2(np.random.default_rng(seed).integers(-stretch, stretch + 1, k))
     q = replace(q, factors=q.factors * sizes[:, None], offsets=q.offsets + d * np.log(sizes))
     frame = Frame.plain(d)
-    before = _native.simd_level()
-    assert _native.use_simd_level(level)
-    try:
+    with level(simd):
         engine = MemoryEngine(X)
         degrees = engine.gather(mixture_steps.responsibilities, frame, q)
         largest = degrees.max(axis=1, keepdims=True)
@@ -163,8 +163,6 @@ def test_what_is_left_out_is_negligible(
         given = engine.reduce(mixture_steps.degree_moments, frame, "full", kept, q.means).moments
         size = np.abs(given.second).max()
         np.testing.assert_allclose(found.second, given.second, rtol=1e-12, atol=1e-15 * size)
-    finally:
-        _native.use_simd_level(before)
 
 
 def test_the_same_bits_whether_densities_are_left_out_or_not() -> None:
@@ -194,21 +192,15 @@ def near(k: int, d: int, seed: int) -> Densities:
     k=st.integers(3, 20),
     n=st.integers(1, 700),
     weighted=st.booleans(),
-    level=st.sampled_from(_native.simd_levels()),
+    simd=st.sampled_from(LEVELS),
     seed=st.integers(0, 2**20),
 )
 @settings(max_examples=60, deadline=None)
 def test_moments_of_all_components_at_once(
-    d: int, k: int, n: int, weighted: bool, level: str, seed: int
+    d: int, k: int, n: int, weighted: bool, simd: str, seed: int
 ) -> None:
     X, q = rows(n, d, seed), near(k, d, seed)
-    w = np.random.default_rng(seed).uniform(0.1, 3, n) if weighted else None
-    before = _native.simd_level()
-    assert _native.use_simd_level(level)
-    try:
-        check(X, w, q, MemoryEngine(X, w))
-    finally:
-        _native.use_simd_level(before)
+    check_somewhere(X, q, weighted, simd, seed)
 
 
 @pytest.mark.parametrize("width", [1e-1, 1e-3, 1e-6])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from coterie.kernels import _native, triangles
+from tests.strategies import LEVELS, level
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 8, 33])
@@ -40,14 +41,12 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
         _native.unfold(np.zeros((2, 5)), np.zeros((2, 3, 3)), True)
 
 
-@pytest.mark.parametrize("level", _native.simd_levels())
+@pytest.mark.parametrize("simd", LEVELS)
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 7, 8, 12, 13, 64, 101])
-def test_roots_and_inverse_roots(d: int, level: str) -> None:
+def test_roots_and_inverse_roots(d: int, simd: str) -> None:
     A = np.random.default_rng(d).normal(size=(d, 2 * d + 3))
     C = A @ A.T
-    before = _native.simd_level()
-    assert _native.use_simd_level(level)
-    try:
+    with level(simd):
         R, U = triangles.folded(C), triangles.folded(C)
         assert triangles.cholesky(R)
         assert triangles.inverse_root(U)
@@ -57,8 +56,6 @@ def test_roots_and_inverse_roots(d: int, level: str) -> None:
             spoilt = triangles.folded(C)
             spoilt[-1] = wrong  # the last pivot
             assert not triangles.inverse_root(spoilt)
-    finally:
-        _native.use_simd_level(before)
     R, U = triangles.upper(R), triangles.upper(U)
     size = np.abs(C).max()
     np.testing.assert_allclose(R.T @ R, C, rtol=0, atol=1e-13 * size)

@@ -177,7 +177,7 @@ class Em:
         step, old = self.m_step, Estimate(self.mixture, self.factors)
         try:
             found = step.maximised(old, moments)
-            if not step.is_far(old, moments, found):
+            if not step.is_far(old.mixture, moments, found):
                 return found
             centres = found.mixture.means
         except NotPositiveDefinite:

@@ -90,19 +90,12 @@ class MStep:
         where = empty.reshape(-1, *[1] * (covariances.ndim - 1))
         return np.where(where, old.covariances, covariances)
 
-    def is_far(self, old: Estimate, moments: Moments, found: Estimate) -> bool:
-        """Did a mean move so far that moments about the old one have lost digits?
-
-        Kernels may take them about the origin of the frame, if the old means were near it: then a
-        component must not have become so narrow that its mean is far from there.
-        """
+    def is_far(self, old: Mixture, moments: Moments, found: Estimate) -> bool:
+        """Did a mean move so far that moments about the old one have lost digits?"""
         if not self.estimates_covariances:
             return False
         if moments.second is None:
             total = np.einsum("ij,ik,kj->j", found.factors, self._scatter, found.factors)
             return bool(total.max() > UNEXPLAINED * self.survey.mass)
-        moved, reach = np.abs(found.mixture.means - old.mixture.means), self.family.reach
-        if reach(found.factors, moved) > FAR:
-            return True
-        narrow = reach(found.factors, np.abs(found.mixture.means)) > FAR
-        return narrow and reach(old.factors, np.abs(old.mixture.means)) <= FAR
+        moved = np.abs(found.mixture.means - old.means)
+        return self.family.reach(found.factors, moved) > FAR
