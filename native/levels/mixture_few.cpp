@@ -22,45 +22,47 @@ template <int D> struct Few {
         }
     }
 
-    // Log densities of eight rows, and the lowest. All parts take a step before the next one:
-    // what they share of the model is read once.
-    static COTERIE_INLINE void densities(const double* group, const double* model, int k,
+    // Log densities of Groups times eight rows, `apart` from each other, and the lowest. All
+    // vectors take a step before the next one: what they share of the model is read once.
+    template <int Groups>
+    static COTERIE_INLINE void densities(const double* group, int apart, const double* model, int k,
                                          double* out, VD* lowest) {
-        VD low[kParts]; // in registers, as `lowest` is not
-        for (int p = 0; p < kParts; ++p)
-            low[p] = lowest[p];
-        VD x[D][kParts];
+        constexpr int kVectors = Groups * kParts;
+        VD x[D][kVectors];
 #pragma GCC unroll 4
         for (int j = 0; j < D; ++j)
 #pragma GCC unroll 4
-            for (int p = 0; p < kParts; ++p)
-                x[j][p] = load<VD>(group + 8 * j + p * kLanes);
+            for (int v = 0; v < kVectors; ++v)
+                x[j][v] = load<VD>(group + v / kParts * apart + 8 * j + v % kParts * kLanes);
+        VD low[kParts]; // in registers, as `lowest` is not
+        for (int p = 0; p < kParts; ++p)
+            low[p] = lowest[p];
         for (int c = 0; c < k; ++c, model += kModel, out += 8) {
-            VD z[D][kParts], y[kParts], log[kParts];
+            VD z[D][kVectors], y[kVectors], log[kVectors];
 #pragma GCC unroll 4
             for (int j = 0; j < D; ++j)
 #pragma GCC unroll 4
-                for (int p = 0; p < kParts; ++p)
-                    z[j][p] = every(model[j]) - x[j][p];
+                for (int v = 0; v < kVectors; ++v)
+                    z[j][v] = every(model[j]) - x[j][v];
 #pragma GCC unroll 4
-            for (int p = 0; p < kParts; ++p)
-                log[p] = every(model[kModel - 1]);
+            for (int v = 0; v < kVectors; ++v)
+                log[v] = every(model[kModel - 1]);
             const double* u = model + D;
 #pragma GCC unroll 4
             for (int j = 0; j < D; ++j) {
 #pragma GCC unroll 4
                 for (int i = 0; i <= j; ++i, ++u)
 #pragma GCC unroll 4
-                    for (int p = 0; p < kParts; ++p)
-                        y[p] = i == 0 ? z[0][p] * every(*u) : fma(z[i][p], every(*u), y[p]);
+                    for (int v = 0; v < kVectors; ++v)
+                        y[v] = i == 0 ? z[0][v] * every(*u) : fma(z[i][v], every(*u), y[v]);
 #pragma GCC unroll 4
-                for (int p = 0; p < kParts; ++p)
-                    log[p] = fma(-y[p], y[p], log[p]);
+                for (int v = 0; v < kVectors; ++v)
+                    log[v] = fma(-y[v], y[v], log[v]);
             }
 #pragma GCC unroll 4
-            for (int p = 0; p < kParts; ++p) {
-                store(out + p * kLanes, log[p]);
-                low[p] = min(low[p], log[p]);
+            for (int v = 0; v < kVectors; ++v) {
+                store(out + v / kParts * 8 * k + v % kParts * kLanes, log[v]);
+                low[v % kParts] = min(low[v % kParts], log[v]);
             }
         }
         for (int p = 0; p < kParts; ++p)
@@ -122,8 +124,9 @@ template <int D> struct Few {
             pause();
             leaf.read(task, at, std::min<int64_t>(end, at + kLeafRows));
             if (task.computed()) {
-                leaf.expect(task, [&](int g, VD* lowest) {
-                    densities(leaf.group(g), model, k, leaf.logs(g), lowest);
+                leaf.expect(task, [&]<int Groups>(int g, VD* lowest) {
+                    densities<Groups>(leaf.group(g), 8 * leaf.padded, model, k, leaf.logs(g),
+                                      lowest);
                 });
                 if (task.labels) {
                     leaf.choose_labels(task.labels + at);

@@ -42,6 +42,7 @@ void densities(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch
         const int groups = std::min(kBatch / 8, leaf.groups - g);
         for (int c = 0; c < leaf.k; ++c) {
             pause();
+            leaf.ask_ahead(task, 8 * g + kBatch * c / leaf.k, 8 * g + kBatch * (c + 1) / leaf.k);
             log_densities(task, c, leaf.group(g), 8 * leaf.padded, groups, scratch.moved,
                           leaf.logs(g) + 8 * c, 8 * leaf.k);
         }

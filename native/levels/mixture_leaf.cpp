@@ -17,8 +17,9 @@ namespace {
 // 2^x in place; the vectors beyond the last, up to a multiple of kTogether, are lost. A function of
 // its own, so that nothing else asks for registers.
 __attribute__((noinline)) void exponentials(double* x, int vectors) {
+    const Exponential exponential;
     for (int v = 0; v < vectors; v += kTogether)
-        exp2_of<kTogether>(x + v * kLanes);
+        exponential(x + v * kLanes);
 }
 
 // Takes the log densities of eight rows below the largest of each row. Zeros will come from those
@@ -46,7 +47,7 @@ bool Leaf::far_below(const MixtureTask& task, const VD* lowest) const {
     bool near = k > 1 && !task.scores && !task.degrees &&
                 *std::max_element(task.offsets, task.offsets + k) < kNear;
     for (int p = 0; p < kParts; ++p)
-        near = near && !bits((VL)(lowest[p] < every(-kNear)));
+        near = near && !above(every(-kNear), lowest[p]);
     return !near;
 }
 

@@ -6,12 +6,11 @@
 #pragma once
 
 #include "coterie/mixture.hpp"
-#include "wide.hpp"
+#include "exponential.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 
-// Vectors exponentiated together: as many as the registers hold twice, beside a constant.
-constexpr int kTogether = 6;
+constexpr int kAbreast = kParts > 1 ? 1 : 4; // groups of rows that meet components together
 constexpr int kSomeGroups = 8; // of rows: from density to degree they stay in the nearest cache
 
 // Four rows of four columns become four columns of eight rows, of which these are one half.
@@ -96,6 +95,10 @@ struct Leaf {
         const int whole = n / 8; // groups
         for (int g = 0; g < whole; ++g) {
             int j = 0;
+#if defined(__AVX512F__)
+            for (; j + 8 <= d; j += 8)
+                read_eight(x + static_cast<int64_t>(8 * g) * d + j, task, g, j);
+#endif
             for (; j + 4 <= d; j += 4)
                 read_square(x + static_cast<int64_t>(8 * g) * d + j, d, task, g, j);
             if (j < d)
@@ -106,23 +109,27 @@ struct Leaf {
                 read_edge(x, task, g, j);
     }
 
-    // Asks for the rows that the next leaf has where this one has group g: they come while this
-    // leaf is worked on.
-    COTERIE_INLINE void ask_next(const MixtureTask& task, int g) const {
+    // Asks for the rows that the leaf after the next one has in places [from, to): they come while
+    // this leaf is worked on. Not as far as the first cache, which is full.
+    COTERIE_INLINE void ask_ahead(const MixtureTask& task, int from, int to) const {
         const int64_t row = d * (task.rows->kind == Kind::float32 ? sizeof(float) : sizeof(double));
         const char* at =
-            static_cast<const char*>(task.rows->values) + (first + kLeafRows + 8 * g) * row;
-        for (int64_t byte = 0; byte < 8 * row; byte += 64)
-            __builtin_prefetch(at + byte);
+            static_cast<const char*>(task.rows->values) + (first + 2 * kLeafRows) * row;
+        for (int64_t byte = from * row; byte < to * row; byte += 64)
+            __builtin_prefetch(at + byte, 0, 2);
     }
 
     // Row by row only.
     template <class T> void read_rows(const T* x, const MixtureTask& task) {
         double* out = rows;
         for (int r = 0; r < n; ++r, x += d, out += padded) {
-            for (int j = 0; j < d; ++j)
+            int j = 0;
+            for (; j + 4 <= d; j += 4)
+                store(out + j,
+                      (load4(x + j) - load<D4>(task.origin + j)) * load<D4>(task.scale + j));
+            for (; j < d; ++j)
                 out[j] = (double(x[j]) - task.origin[j]) * task.scale[j];
-            for (int j = d; j < padded; ++j)
+            for (; j < padded; ++j)
                 out[j] = 0.0;
         }
         std::memset(out, 0, sizeof(double) * padded * (8 * groups - n));
@@ -139,18 +146,33 @@ struct Leaf {
             D4 row[4];
 #pragma GCC unroll 4
             for (int q = 0; q < 4; ++q, x += stride, by_row += padded) {
-                D4 value;
-                if constexpr (sizeof(T) == 8)
-                    value = load<D4>(x);
-                else
-                    value = __builtin_convertvector(load<F4>(x), D4);
-                row[q] = (value - origin) * scale;
+                row[q] = (load4(x) - origin) * scale;
                 if (rows)
                     store(by_row, row[q]);
             }
             store_turned(row[0], row[1], row[2], row[3], out);
         }
     }
+
+#if defined(__AVX512F__)
+    // Eight columns of eight rows.
+    template <class T>
+    COTERIE_INLINE void read_eight(const T* x, const MixtureTask& task, int g, int j) {
+        const VD origin = load<VD>(task.origin + j), scale = load<VD>(task.scale + j);
+        double *out = group(g) + j * 8, *by_row = rows + static_cast<size_t>(8 * g) * padded + j;
+        VD row[8];
+#pragma GCC unroll 8
+        for (int q = 0; q < 8; ++q, x += d)
+            row[q] = (load8(x) - origin) * scale;
+        if (rows)
+            for (int q = 0; q < 8; ++q)
+                store(by_row + static_cast<size_t>(q) * padded, row[q]);
+        turn_eight(row);
+#pragma GCC unroll 8
+        for (int q = 0; q < 8; ++q)
+            store(out + 8 * q, row[q]);
+    }
+#endif
 
     // The same at the last rows or columns; what lies beyond them becomes zero.
     template <class T> void read_edge(const T* x, const MixtureTask& task, int g, int j) {
@@ -199,7 +221,8 @@ struct Leaf {
         }
     }
 
-    // densities(g, lowest) finds the log densities of group g, and the lowest of all so far.
+    // densities<Groups>(g, lowest) finds the log densities of so many groups, from g on, and the
+    // lowest of all so far.
     template <class Densities>
     COTERIE_INLINE void expect(const MixtureTask& task, const Densities& densities) {
         for (int from = 0; from < groups; from += kSomeGroups) {
@@ -207,10 +230,13 @@ struct Leaf {
             VD lowest[kParts];
             for (auto& one : lowest)
                 one = every(INFINITY);
-            for (int g = from; g < to; ++g) {
-                ask_next(task, g);
-                densities(g, lowest);
+            int g = from;
+            for (; g + kAbreast <= to; g += kAbreast) {
+                ask_ahead(task, 8 * g, 8 * (g + kAbreast));
+                densities.template operator()<kAbreast>(g, lowest);
             }
+            for (; g < to; ++g)
+                densities.template operator()<1>(g, lowest);
             if (!task.labels)
                 exponentiate(from, to, far_below(task, lowest), nullptr);
         }

@@ -90,34 +90,21 @@ struct Panel {
         for (int p = 0; p < kParts; ++p)
             sum[p] = load<VD>(mass + p * kLanes);
         int rows = 0;
+        const auto pass_on = [&]() __attribute__((always_inline)) {
+            for (int t = 0; t < rows; t += kLanes)
+                store(roots + t, sqrt(load<VD>(roots + t)));
+            full(rows);
+            rows = 0;
+        };
         for (int v = 0; v < vectors; ++v) {
             const VD r = share(v);
-            const VL matters = (VL)(r > VD{});
-            uint32_t left = bits(matters);
-            if (!left)
-                continue;
-            sum[v % kParts] += (VD)((VL)r & matters);
-            if (rows + kLanes > kPanel) {
-                full(rows);
-                rows = 0;
-            }
-            if (left == (1u << kLanes) - 1) {
-                for (int q = 0; q < kLanes; ++q)
-                    places[rows + q] = v * kLanes + q;
-                store(roots + rows, sqrt(r));
-                rows += kLanes;
-                continue;
-            }
-            double root[kLanes];
-            store(root, sqrt(r));
-            for (; left; left &= left - 1) {
-                const int q = __builtin_ctz(left);
-                places[rows] = v * kLanes + q;
-                roots[rows++] = root[q];
-            }
+            sum[v % kParts] += r > VD{} ? r : VD{};
+            if (rows + kLanes > kPanel)
+                pass_on();
+            rows += pack(r, above(r, VD{}), v * kLanes, roots + rows, places + rows);
         }
         if (rows)
-            full(rows);
+            pass_on();
         for (int p = 0; p < kParts; ++p)
             store(mass + p * kLanes, sum[p]);
     }

@@ -121,9 +121,10 @@ private:
     // Four rows become columns, from place r on.
     COTERIE_INLINE void turn(const double* row, int padded, const double* share, int r) const {
         const D4 times = load<D4>(share);
-        const auto put = [&](int j, D4 value) __attribute__((always_inline)) {
-            store(columns + j * kApart + r, value);
-            store(scaled + j * kApart + r, value * times);
+        double *const plain = columns + r, *const weighted = scaled + r;
+        const auto put = [=](int j, D4 value) __attribute__((always_inline)) {
+            store(plain + j * kApart, value);
+            store(weighted + j * kApart, value * times);
         };
         for (int j = 0; j < padded; j += 4, row += 4) {
             const auto column = turned(load<D4>(row), load<D4>(row + padded),
@@ -148,6 +149,9 @@ private:
             {nullptr, &Products::add_to<1, true>, &Products::add_to<2, true>,
              &Products::add_to<3, true>, &Products::add_to<4, true>}};
         const int tiles = (side + 3) / 4;
+        int begins[kAtHand / 4 + 1]; // about as many in each
+        for (int tile = 0; tile <= tiles; ++tile)
+            begins[tile] = tile * side / tiles;
         int i = 0, j = 0;
         for (int f = 0; f < count; f += 3) {
             Three three;
@@ -160,11 +164,10 @@ private:
                     j = ++i;
             }
             double* to = sums + static_cast<size_t>(f) * wide + c;
-            for (int tile = 0, from = 0; tile < tiles; ++tile) { // about as many in each
-                const int until = (tile + 1) * side / tiles;
-                (this->*kAdd[tile == 0][until - from])(degrees + 8 * from, three, groups,
-                                                       to + from);
-                from = until;
+            for (int tile = 0; tile < tiles; ++tile) {
+                const int from = begins[tile];
+                (this->*kAdd[tile == 0][begins[tile + 1] - from])(degrees + 8 * from, three, groups,
+                                                                  to + from);
             }
         }
     }

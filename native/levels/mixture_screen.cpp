@@ -95,13 +95,8 @@ COTERIE_INLINE void with_columns(const MixtureTask& task, const Leaf& leaf, cons
     const auto in_place = [&](const auto* x) {
         visit([x, d = leaf.d, origin = task.origin, scale = task.scale](int r, int j)
                   __attribute__((always_inline)) {
-                      const auto* at = x + static_cast<int64_t>(r) * d + j;
-                      D4 value;
-                      if constexpr (sizeof(*x) == 8)
-                          value = load<D4>(at);
-                      else
-                          value = __builtin_convertvector(load<F4>(at), D4);
-                      return (value - load<D4>(origin + j)) * load<D4>(scale + j);
+                      return (load4(x + static_cast<int64_t>(r) * d + j) - load<D4>(origin + j)) *
+                             load<D4>(scale + j);
                   });
     };
     if (leaf.rows)
@@ -175,6 +170,7 @@ void Screen::narrow(const MixtureTask& task, const Leaf& leaf) const {
 void Screen::guess(const MixtureTask& task, const Leaf& leaf) const {
     const int wide = side_by_side(leaf.k);
     for (int r = 0; r < leaf.n; r += kFour) {
+        leaf.ask_ahead(task, r, r + kFour);
         const float* z[kFour];
         VF highest[kFour];
         VI chosen[kFour] = {};
@@ -193,7 +189,7 @@ void Screen::guess(const MixtureTask& task, const Leaf& leaf) const {
         }
         for (int q = 0; q < std::min(kFour, leaf.n - r); ++q) {
             const float top = -smallest(-highest[q]);
-            const int lane = __builtin_ctz(bits((VI)(highest[q] == top)) | 1u << (W - 1));
+            const int lane = __builtin_ctz(at_least(highest[q], all(top)) | 1u << (W - 1));
             best[r + q] = std::min(chosen[q][lane] + lane, leaf.k - 1); // if none is a number
         }
     }
@@ -261,7 +257,7 @@ void Screen::project(const MixtureTask& task, const Leaf& leaf, int own) const {
                     const VF slip = fma(load<VF>(task.direction_slope + c), length,
                                         load<VF>(task.direction_base + c));
                     const VF sure = max(abs(dots[q][p]) - slip, VF{});
-                    far |= bits((VI)(sure * sure >= needed) & (VI)(needed < kHuge)) << p * W;
+                    far |= (at_least(sure * sure, needed) & below(needed, all(kHuge))) << p * W;
                     store(dot + p * W, dots[q][p]);
                 }
                 for (uint32_t near = others & ~far; near; near &= near - 1) {
@@ -328,7 +324,7 @@ int Screen::survivors(const MixtureTask& task, const Leaf& leaf, int c) const {
                 const VF sure =
                     max(abs(load<VF>(dot + p * W) - bound.along[p]) - load<VF>(slip + p * W), VF{});
                 const VF lacking = load<VF>(enough + p * W) - bound.squares[p];
-                done[p] = bits((VI)(sure * sure >= lacking * max(bound.rest[p], all(0.25f))));
+                done[p] = at_least(sure * sure, lacking * max(bound.rest[p], all(0.25f)));
             }
         }
         for (int q = 0; q < std::min(kGroup, count - g); ++q)

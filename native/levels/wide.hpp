@@ -1,7 +1,7 @@
-// wide.hpp: eight doubles side by side, whatever the level's registers hold, and their exponential.
+// wide.hpp: eight doubles side by side, whatever the level's registers hold.
 //
-// Sums over rows are kept in eight lanes on every level, so that AVX2 and AVX-512 give the same
-// bits. The baseline has no fused multiply-add: its last bits may differ.
+// Sums over rows are kept in eight lanes on every level. Their last bits may differ all the same:
+// the baseline has no fused multiply-add, and exponentials are each level's own.
 #pragma once
 
 #include "coterie/simd.hpp"
@@ -57,6 +57,107 @@ COTERIE_INLINE D4 fma(D4 a, D4 b, D4 c) {
 COTERIE_INLINE D4 fma(D4 a, D4 b, D4 c) { return a * b + c; }
 #endif
 
+// Four numbers of either precision.
+COTERIE_INLINE D4 load4(const double* p) { return load<D4>(p); }
+COTERIE_INLINE D4 load4(const float* p) { return __builtin_convertvector(load<F4>(p), D4); }
+
+#if defined(__AVX512F__)
+// Eight of them.
+COTERIE_INLINE VD load8(const double* p) { return load<VD>(p); }
+COTERIE_INLINE VD load8(const float* p) {
+    typedef float F8 __attribute__((vector_size(32)));
+    return __builtin_convertvector(load<F8>(p), VD);
+}
+
+// Entries of a table of sixteen, by the last four bits of each lane.
+COTERIE_INLINE VD pick16(VD low, VD high, VD index) {
+    return (VD)_mm512_permutex2var_pd((__m512d)low, (__m512i)index, (__m512d)high);
+}
+
+// Eight rows of eight numbers become their columns.
+COTERIE_INLINE void turn_eight(VD* r) {
+    VD even[4], odd[4]; // columns of two rows
+#pragma GCC unroll 4
+    for (int p = 0; p < 4; ++p) {
+        even[p] = __builtin_shufflevector(r[2 * p], r[2 * p + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        odd[p] = __builtin_shufflevector(r[2 * p], r[2 * p + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+    const auto spread = [&](const VD* two, VD* out) __attribute__((always_inline)) {
+#pragma GCC unroll 2
+        for (int half = 0; half < 2; ++half) {
+            VD a, b; // two columns of four rows each
+            if (half == 0) {
+                a = __builtin_shufflevector(two[0], two[1], 0, 1, 2, 3, 8, 9, 10, 11);
+                b = __builtin_shufflevector(two[2], two[3], 0, 1, 2, 3, 8, 9, 10, 11);
+            } else {
+                a = __builtin_shufflevector(two[0], two[1], 4, 5, 6, 7, 12, 13, 14, 15);
+                b = __builtin_shufflevector(two[2], two[3], 4, 5, 6, 7, 12, 13, 14, 15);
+            }
+            out[4 * half] = __builtin_shufflevector(a, b, 0, 1, 4, 5, 8, 9, 12, 13);
+            out[4 * half + 2] = __builtin_shufflevector(a, b, 2, 3, 6, 7, 10, 11, 14, 15);
+        }
+    };
+    spread(even, r);
+    spread(odd, r + 1);
+}
+#endif
+
+// Which lanes of a are larger than those of b?
+COTERIE_INLINE uint32_t above(VD a, VD b) {
+#if defined(__AVX512F__)
+    return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_GT_OQ);
+#else
+    return bits((VL)(a > b));
+#endif
+}
+
+#if defined(__AVX2__) && !defined(__AVX512F__)
+// For every choice of four lanes: those that are chosen, and the halves of them.
+struct Chosen {
+    alignas(16) int32_t places[16][4] = {};
+    alignas(32) int32_t halves[16][8] = {};
+    constexpr Chosen() {
+        for (int chosen = 0; chosen < 16; ++chosen)
+            for (int q = 0, count = 0; q < 4; ++q)
+                if (chosen >> q & 1) {
+                    places[chosen][count] = q;
+                    halves[chosen][2 * count] = 2 * q;
+                    halves[chosen][2 * count++ + 1] = 2 * q + 1;
+                }
+    }
+};
+constexpr Chosen kChosen;
+#endif
+
+// Lanes of `values` that are chosen go to `out`, and their numbers, from `first` on, to `numbers`.
+// Returns how many there are; as much is written as there are lanes.
+COTERIE_INLINE int pack(VD values, uint32_t chosen, int first, double* out, int32_t* numbers) {
+#if defined(__AVX512F__)
+    const __m256i all =
+        _mm256_add_epi32(_mm256_set1_epi32(first), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    // By way of registers: the instructions that write to memory are many times slower on Zen 4.
+    _mm512_storeu_pd(out, _mm512_maskz_compress_pd(chosen, (__m512d)values));
+    _mm256_storeu_si256((__m256i*)numbers, _mm256_maskz_compress_epi32(chosen, all));
+    return __builtin_popcount(chosen);
+#elif defined(__AVX2__)
+    const __m256i order = _mm256_load_si256((const __m256i*)kChosen.halves[chosen]);
+    const __m128i places = _mm_load_si128((const __m128i*)kChosen.places[chosen]);
+    store(out, _mm256_permutevar8x32_ps((__m256)values, order));
+    _mm_storeu_si128((__m128i*)numbers, _mm_add_epi32(places, _mm_set1_epi32(first)));
+    return __builtin_popcount(chosen);
+#else
+    double lane[kLanes];
+    store(lane, values);
+    int count = 0;
+    for (; chosen; chosen &= chosen - 1, ++count) {
+        const int q = __builtin_ctz(chosen);
+        out[count] = lane[q];
+        numbers[count] = first + q;
+    }
+    return count;
+#endif
+}
+
 // The sum of eight lanes, always in the same order.
 inline double across(const double* lanes) {
     return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
@@ -73,43 +174,6 @@ COTERIE_INLINE VD held(double value) {
     asm volatile("" : "+x"(out));
 #endif
     return out;
-}
-
-constexpr double kShifter = 0x1.8p52;  // adding it rounds to whole numbers, kept in the low bits
-constexpr double kLogOfZero = -1023.0; // 2^x is zero there, see exp2_of: no bit of it is left
-
-// 2^x, in place, of N vectors of -1021 <= x <= 1023, to about one unit in the last place; zero at
-// kLogOfZero. x = n + r, and 2^r = 1 + r q(r) with q of degree 10 on |r| <= 1/2. The vectors go
-// through each step together: one alone would wait for its own results, and a machine looks only
-// some 60 operations ahead for others, less than half of what a vector and its neighbour need.
-template <int N> COTERIE_INLINE void exp2_of(double* x) {
-    constexpr double kQ[] = {0x1.62e42fefa39efp-1,  0x1.ebfbdff82c598p-3,  0x1.c6b08d704a0c2p-5,
-                             0x1.3b2ab6fba1ddap-7,  0x1.5d87fe78a5276p-10, 0x1.430913096fd9fp-13,
-                             0x1.ffcbfc670dcd4p-17, 0x1.62bfd47773353p-20, 0x1.b524fae627834p-24,
-                             0x1.e6063f7217bc6p-28, 0x1.e9d3fe3952179p-32};
-    VD r[N], p[N];
-#pragma GCC unroll 8
-    for (int i = 0; i < N; ++i)
-        r[i] = load<VD>(x + i * kLanes) -
-               ((load<VD>(x + i * kLanes) + every(kShifter)) - every(kShifter));
-    const VD last = held(kQ[10]), before = held(kQ[9]);
-#pragma GCC unroll 8
-    for (int i = 0; i < N; ++i)
-        p[i] = fma(last, r[i], before);
-#pragma GCC unroll 16
-    for (int q = 8; q >= -1; --q) {
-        const VD term = held(q < 0 ? 1.0 : kQ[q]);
-#pragma GCC unroll 8
-        for (int i = 0; i < N; ++i)
-            p[i] = fma(p[i], r[i], term);
-    }
-    asm volatile("" ::: "memory"); // n is found again below: no register is left to keep it
-    const VD shifter = held(kShifter);
-#pragma GCC unroll 8
-    for (int i = 0; i < N; ++i) {
-        const VU n = (VU)(load<VD>(x + i * kLanes) + shifter);
-        store(x + i * kLanes, (VU)p[i] + (n << 52));
-    }
 }
 
 } // namespace coterie::COTERIE_LEVEL

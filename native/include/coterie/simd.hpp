@@ -114,6 +114,20 @@ COTERIE_INLINE VF lookup(const float* table, VI index) {
 }
 #endif
 
+// Which lanes of a are at least as large as those of b, and which are smaller? AVX-512 compares
+// into masks; through vectors it would take the long way round.
+#if defined(__AVX512F__)
+COTERIE_INLINE uint32_t at_least(VF a, VF b) {
+    return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_GE_OQ);
+}
+COTERIE_INLINE uint32_t below(VF a, VF b) {
+    return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LT_OQ);
+}
+#else
+COTERIE_INLINE uint32_t at_least(VF a, VF b) { return bits((VI)(a >= b)); }
+COTERIE_INLINE uint32_t below(VF a, VF b) { return bits((VI)(a < b)); }
+#endif
+
 // A table of up to 2 W entries held in registers, else in memory.
 struct Table {
     const float* entries;

@@ -1,0 +1,111 @@
+// exponential.hpp: powers of two of many vectors.
+#pragma once
+
+#include "wide.hpp"
+
+namespace coterie::COTERIE_LEVEL {
+
+constexpr double kLogOfZero = -1023.0; // 2^x is zero there: no bit of it is left
+
+// Powers of two of -1021 <= x <= 1023, in place, to about one unit in the last place; zero at
+// kLogOfZero. kTogether vectors go through each step together: one alone would wait for its own
+// results, and a machine looks only some 60 operations ahead for others, less than half of what a
+// vector and its neighbour need. Levels have ways of their own, and so other last bits.
+
+#if defined(__AVX512F__)
+
+constexpr int kTogether = 4;
+
+// 2^(i / 16), less i << 48: what is added to make it 2^(n + i / 16) has i there, below n.
+alignas(64) constexpr uint64_t kSixteenths[16] = {
+    0x3ff0000000000000u, 0x3fefb5586cf9890fu, 0x3fef72b83c7d517bu, 0x3fef387a6e756238u,
+    0x3fef06fe0a31b715u, 0x3feedea64c123422u, 0x3feebfdad5362a27u, 0x3feeab07dd485429u,
+    0x3feea09e667f3bcdu, 0x3feea11473eb0187u, 0x3feeace5422aa0dbu, 0x3feec49182a3f090u,
+    0x3feee89f995ad3adu, 0x3fef199bdd85529cu, 0x3fef5818dcfba487u, 0x3fefa4afa2a490dau};
+
+// x = n + i / 16 + r, and 2^r = 1 + r q(r) with q of degree 5 on |r| <= 1 / 32.
+class Exponential {
+public:
+    Exponential() : low_(load<VD>(kSixteenths)), high_(load<VD>(kSixteenths + 8)) {}
+
+    COTERIE_INLINE void operator()(double* x) const {
+        constexpr double kQ[] = {0x1.62e42fefa39f3p-1,  0x1.ebfbdff82c590p-3,
+                                 0x1.c6b08d6f2a289p-5,  0x1.3b2ab6fb41213p-7,
+                                 0x1.5d897e525c216p-10, 0x1.430a1d08ec681p-13};
+        const VD shifter = held(0x1.8p48); // rounds to sixteenths, kept in the low bits
+        VD r[kTogether], power[kTogether], p[kTogether];
+#pragma GCC unroll 8
+        for (int i = 0; i < kTogether; ++i) {
+            const VD value = load<VD>(x + i * kLanes), rounded = value + shifter;
+            r[i] = value - (rounded - shifter);
+            power[i] = (VD)((VU)pick16(low_, high_, rounded) + ((VU)rounded << 48));
+        }
+        const VD last = held(kQ[5]), before = held(kQ[4]);
+#pragma GCC unroll 8
+        for (int i = 0; i < kTogether; ++i)
+            p[i] = fma(last, r[i], before);
+#pragma GCC unroll 8
+        for (int q = 3; q >= 0; --q) {
+            const VD term = held(kQ[q]);
+#pragma GCC unroll 8
+            for (int i = 0; i < kTogether; ++i)
+                p[i] = fma(p[i], r[i], term);
+        }
+#pragma GCC unroll 8
+        for (int i = 0; i < kTogether; ++i)
+            p[i] *= r[i];
+#pragma GCC unroll 8
+        for (int i = 0; i < kTogether; ++i)
+            store(x + i * kLanes, fma(power[i], p[i], power[i]));
+    }
+
+private:
+    VD low_, high_;
+};
+
+#else
+
+constexpr int kTogether = 6; // as many as 16 registers hold twice, beside a constant
+
+// x = n + r, and 2^r = 1 + r q(r) with q of degree 10 on |r| <= 1/2. A table would take longer to
+// read than the polynomial saves.
+class Exponential {
+public:
+    COTERIE_INLINE void operator()(double* x) const {
+        constexpr double kQ[] = {
+            0x1.62e42fefa39efp-1,  0x1.ebfbdff82c598p-3,  0x1.c6b08d704a0c2p-5,
+            0x1.3b2ab6fba1ddap-7,  0x1.5d87fe78a5276p-10, 0x1.430913096fd9fp-13,
+            0x1.ffcbfc670dcd4p-17, 0x1.62bfd47773353p-20, 0x1.b524fae627834p-24,
+            0x1.e6063f7217bc6p-28, 0x1.e9d3fe3952179p-32};
+        VD r[kTogether], p[kTogether];
+#pragma GCC unroll 8
+        for (int i = 0; i < kTogether; ++i)
+            r[i] = load<VD>(x + i * kLanes) -
+                   ((load<VD>(x + i * kLanes) + every(kShifter)) - every(kShifter));
+        const VD last = held(kQ[10]), before = held(kQ[9]);
+#pragma GCC unroll 8
+        for (int i = 0; i < kTogether; ++i)
+            p[i] = fma(last, r[i], before);
+#pragma GCC unroll 16
+        for (int q = 8; q >= -1; --q) {
+            const VD term = held(q < 0 ? 1.0 : kQ[q]);
+#pragma GCC unroll 8
+            for (int i = 0; i < kTogether; ++i)
+                p[i] = fma(p[i], r[i], term);
+        }
+        asm volatile("" ::: "memory"); // n is found again below: no register is left to keep it
+        const VD shifter = held(kShifter);
+#pragma GCC unroll 8
+        for (int i = 0; i < kTogether; ++i) {
+            const VU n = (VU)(load<VD>(x + i * kLanes) + shifter);
+            store(x + i * kLanes, (VU)p[i] + (n << 52));
+        }
+    }
+
+private:
+    static constexpr double kShifter = 0x1.8p52; // rounds to whole numbers, kept in the low bits
+};
+
+#endif
+
+} // namespace coterie::COTERIE_LEVEL
