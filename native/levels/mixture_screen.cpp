@@ -231,41 +231,54 @@ void Screen::compute(const MixtureTask& task, const Leaf& leaf, int c, const int
 // Rows whose nearest mean is that of `own` wait for every other component under which v'y alone
 // does not bound them.
 void Screen::project(const MixtureTask& task, const Leaf& leaf, int own) const {
+    static_assert(kFour * kSide == 64);
     const int k = leaf.k, d = leaf.d, wide = side_by_side(k), end = starts[own + 1];
     const float* matrix = task.directions ? task.directions + own * product_size(k, d) : nullptr;
     for (int at = starts[own]; at < end; at += kFour) {
         const float* z[kFour];
-        for (int q = 0; q < kFour; ++q)
-            z[q] = rows + static_cast<size_t>(list[std::min(at + q, end - 1)]) * leaf.padded;
+        VF square[kFour], length[kFour], top[kFour];
+        for (int q = 0; q < kFour; ++q) {
+            const int r = list[std::min(at + q, end - 1)];
+            z[q] = rows + static_cast<size_t>(r) * leaf.padded;
+            square[q] = all(squares[r]), length[q] = all(lengths[r]), top[q] = all(tops[r]);
+        }
         for (int c0 = 0; c0 < wide; c0 += kSide) {
             VF dots[kFour][kVectors] = {};
             if (matrix)
                 products(z, d, matrix + c0, wide, dots);
-            const uint32_t others = (k - c0 < kSide ? (1u << (k - c0)) - 1 : (1u << kSide) - 1) &
-                                    ~(own / kSide * kSide == c0 ? 1u << own % kSide : 0u);
-            for (int q = 0; q < std::min(kFour, end - at); ++q) {
-                const int r = list[at + q];
-                const VF square = all(squares[r]), length = all(lengths[r]), top = all(tops[r]);
-                uint32_t far = 0;
-                float dot[kSide];
-                for (int p = 0; p < kVectors; ++p) {
-                    const int c = c0 + p * W;
-                    const VF needed = (fma(load<VF>(task.screen_slope + c), square,
-                                           load<VF>(task.screen_base + c)) -
-                                       top) *
-                                      task.screen_factor;
-                    const VF slip = fma(load<VF>(task.direction_slope + c), length,
-                                        load<VF>(task.direction_base + c));
+            uint64_t far = 0; // a bit for each row and component
+            for (int p = 0; p < kVectors; ++p) {
+                const int c = c0 + p * W;
+                const VF slope = load<VF>(task.screen_slope + c),
+                         base = load<VF>(task.screen_base + c),
+                         slip_slope = load<VF>(task.direction_slope + c),
+                         slip_base = load<VF>(task.direction_base + c);
+#pragma GCC unroll 4
+                for (int q = 0; q < kFour; ++q) {
+                    const VF needed = (fma(slope, square[q], base) - top[q]) * task.screen_factor;
+                    const VF slip = fma(slip_slope, length[q], slip_base);
                     const VF sure = max(abs(dots[q][p]) - slip, VF{});
-                    far |= (at_least(sure * sure, needed) & below(needed, all(kHuge))) << p * W;
-                    store(dot + p * W, dots[q][p]);
+                    const uint64_t sides =
+                        at_least(sure * sure, needed) & below(needed, all(kHuge));
+                    far |= sides << (q * kSide + p * W);
                 }
-                for (uint32_t near = others & ~far; near; near &= near - 1) {
-                    const int l = __builtin_ctz(near);
-                    const size_t place = static_cast<size_t>(c0 + l) * kLeafRows + counts[c0 + l]++;
-                    waiting[place] = static_cast<uint8_t>(r);
-                    along[place] = dot[l];
-                }
+            }
+            const uint64_t others = (k - c0 < kSide ? (1u << (k - c0)) - 1 : (1u << kSide) - 1) &
+                                    ~(own / kSide * kSide == c0 ? 1u << own % kSide : 0u);
+            uint64_t near = ~far & others * 0x0001000100010001u;
+            if (end - at < kFour)
+                near &= (uint64_t{1} << (end - at) * kSide) - 1;
+            if (!near)
+                continue;
+            float dot[kFour * kSide];
+            for (int q = 0; q < kFour; ++q)
+                for (int p = 0; p < kVectors; ++p)
+                    store(dot + q * kSide + p * W, dots[q][p]);
+            for (; near; near &= near - 1) {
+                const int bit = __builtin_ctzll(near), c = c0 + bit % kSide;
+                const size_t place = static_cast<size_t>(c) * kLeafRows + counts[c]++;
+                waiting[place] = static_cast<uint8_t>(list[at + bit / kSide]);
+                along[place] = dot[bit];
             }
         }
     }
