@@ -33,10 +33,8 @@ void add(const MixtureTask& task, int64_t end, int c, int part, int parts, doubl
                        if (left < 4)
                            for (int l = 0; l < left; ++l)
                                value[l] = at[l];
-                       else if constexpr (sizeof(T) == 8)
-                           value = load<D4>(at);
                        else
-                           value = __builtin_convertvector(load<F4>(at), D4);
+                           value = load4(at);
                        return (value - origin) * scale;
                    };
     };

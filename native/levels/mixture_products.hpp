@@ -165,9 +165,9 @@ private:
             }
             double* to = sums + static_cast<size_t>(f) * wide + c;
             for (int tile = 0; tile < tiles; ++tile) {
-                const int from = begins[tile];
-                (this->*kAdd[tile == 0][begins[tile + 1] - from])(degrees + 8 * from, three, groups,
-                                                                  to + from);
+                const int from = begins[tile], few = begins[tile + 1] - from;
+                const Add add_tile = kAdd[tile == 0][few];
+                (this->*add_tile)(degrees + 8 * from, three, groups, to + from);
             }
         }
     }

@@ -114,6 +114,18 @@ def test_sweep_equals_the_formulas(
     check_somewhere(X, q, weighted, simd, seed)
 
 
+@pytest.mark.parametrize("simd", LEVELS)
+def test_small_degrees_are_as_exact_as_large_ones(simd: str) -> None:
+    """Down to 1e-290, each to its last digits: exponentials are each level's own."""
+    X = np.linspace(-27.8, 27.8, 5003)[:, np.newaxis]
+    q = Densities("spherical", np.zeros(2), np.array([[-12.0], [12.0]]), np.ones(2))
+    wanted = expected(X, None, q)[1].astype(float)
+    assert wanted.min() < 1e-285
+    with level(simd):
+        found = MemoryEngine(X).gather(mixture_steps.responsibilities, Frame.plain(1), q)
+    np.testing.assert_allclose(found, wanted, rtol=5e-13, atol=0)
+
+
 @pytest.mark.parametrize("d", [31, 64, 130])
 def test_many_columns(d: int) -> None:
     X, q = rows(300, d, 5), model("full", 3, d, 5)
