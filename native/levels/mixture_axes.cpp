@@ -142,16 +142,14 @@ void measure(const MixtureTask& task, const Leaf& leaf, double* distances) {
         }
 }
 
-// Columns whose sums fit into registers, and components.
-template <Covariance kind>
-constexpr int kWide = kParts == 1 || kind == kTied ? 4
-                      : kind == kSpherical         ? 3
-                                                   : 2;
+// Columns whose sums fit into registers, and components. Of 16 registers none is left for weighing.
+template <Covariance kind> constexpr int kWide = kParts > 1 && kind == kDiag ? 2 : 4;
 constexpr int kPair = kParts > 1 ? 1 : 2;
+constexpr bool kWeighApart = kParts > 1;
 
 // First moments of Wide columns of Count components, from j and c on; diag: second moments too.
-// With the First columns shares become weights, and are added up; spherical: so are squared
-// distances.
+// With the First columns, or with none, shares become weights, and are added up; spherical: so are
+// squared distances.
 template <Covariance kind, int Count, int Wide, bool First>
 void add(const Leaf& leaf, const Scratch& scratch, const double* centres, int c, int j) {
     const size_t size = static_cast<size_t>(scratch.sums) * 8; // of the lanes of a component
@@ -234,9 +232,11 @@ void add_columns(const Leaf& leaf, const Scratch& scratch, const double* centres
          add<kind, Count, kThree, false>, add<kind, Count, kMost, false>},
         {nullptr, add<kind, Count, 1, true>, add<kind, Count, 2, true>,
          add<kind, Count, kThree, true>, add<kind, Count, kMost, true>}};
+    if constexpr (kWeighApart)
+        add<kind, Count, 0, true>(leaf, scratch, centres, c, 0);
     for (int j = 0; j < leaf.d; j += kMost) {
         const int wide = leaf.d - j < kMost ? leaf.d - j : kMost;
-        kAdd[j == 0][wide](leaf, scratch, centres, c, j);
+        kAdd[j == 0 && !kWeighApart][wide](leaf, scratch, centres, c, j);
     }
 }
 
