@@ -45,6 +45,14 @@ void pack_tile(const double* triangle, int d, int start, const double* mean, dou
         sums.shift[j] = shift[j], sums.reach[j] = reach[j], sums.squares[j] = squares[j];
 }
 
+// Is a point near the origin? precision: half of it, in the exponent of 2.
+bool is_near(const double* point, int d, double precision) {
+    double far = 0.0;
+    for (int j = 0; j < d; ++j)
+        far += point[j] * point[j];
+    return far * precision < kNearOrigin * kHalf;
+}
+
 } // namespace
 
 Mixture::Mixture(Team& team, Covariance kind, int k, int d, const double* offsets,
@@ -52,7 +60,8 @@ Mixture::Mixture(Team& team, Covariance kind, int k, int d, const double* offset
                  const double* negligible)
     : kind_(kind), k_(k), d_(d), offsets_(offsets, offsets + k),
       means_(means, means + size_t(k) * d),
-      centres_(centres ? centres : means, (centres ? centres : means) + size_t(k) * d) {
+      centres_(centres ? centres : means, (centres ? centres : means) + size_t(k) * d),
+      own_centres_(centres_ == means_) {
     const size_t square = static_cast<size_t>(d) * d;
     for (double& offset : offsets_)
         offset *= 2 * kHalf; // to the base 2
@@ -62,13 +71,20 @@ Mixture::Mixture(Team& team, Covariance kind, int k, int d, const double* offset
     switch (kind) {
     case Covariance::diag:
         factors_.resize(size_t(k) * d);
-        for (size_t i = 0; i < factors_.size(); ++i)
+        shifts_.resize(size_t(k) * d);
+        for (size_t i = 0; i < factors_.size(); ++i) {
             factors_[i] = factors[i] * root;
+            shifts_[i] = factors_[i] * means_[i];
+        }
+        near_ = all_near(shifts_.data());
         break;
     case Covariance::spherical:
         factors_.resize(k);
-        for (int c = 0; c < k; ++c)
+        near_ = true;
+        for (int c = 0; c < k; ++c) {
             factors_[c] = kHalf * factors[c] * factors[c];
+            near_ = near_ && is_near(means_.data() + size_t(c) * d, d, factors_[c]);
+        }
         break;
     case Covariance::tied:
         whitener_.resize(square);
@@ -82,28 +98,42 @@ Mixture::Mixture(Team& team, Covariance kind, int k, int d, const double* offset
                     sum = std::fma(means[size_t(c) * d + i], whitener_[size_t(j) * d + i], sum);
                 means_[size_t(c) * d + j] = sum;
             }
+        near_ = all_near(means_.data());
         break;
     case Covariance::full: {
         limits_.assign(k, kNegligible);
         if (negligible)
             limits_.assign(negligible, negligible + k);
-        prepare_full(team, factors);
+        d <= kFewAxes ? prepare_few(factors) : prepare_full(team, factors);
+        near_ = all_near(shifts_.data());
     }
     }
+}
+
+// shifts: (k, d) means as the factors make them.
+bool Mixture::all_near(const double* shifts) const {
+    for (int c = 0; c < k_; ++c)
+        if (!is_near(shifts + size_t(c) * d_, d_, 1.0))
+            return false;
+    return true;
+}
+
+void Mixture::prepare_few(const double* factors) {
+    const double root = std::sqrt(kHalf);
+    factors_.resize(static_cast<size_t>(k_) * d_ * d_);
+    shifts_.assign(static_cast<size_t>(k_) * d_, 0.0);
+    double* out = factors_.data();
+    for (int c = 0; c < k_; ++c)
+        for (int i = 0; i < d_; ++i)
+            for (int j = 0; j < d_; ++j, ++out) {
+                *out = i <= j ? *factors++ * root : 0.0;
+                shifts_[c * d_ + j] += *out * means_[c * d_ + i];
+            }
 }
 
 void Mixture::prepare_full(Team& team, const double* factors) {
     const int k = k_, d = d_;
     const size_t triangle = triangle_row(d, d);
-    if (d <= kFewAxes) {
-        factors_.resize(static_cast<size_t>(k) * d * d);
-        for (int c = 0; c < k; ++c)
-            for (int i = 0; i < d; ++i)
-                for (int j = 0; j < d; ++j)
-                    factors_[(static_cast<size_t>(c) * d + i) * d + j] =
-                        i <= j ? factors[c * triangle + triangle_row(d, i) + j - i] : 0.0;
-        return;
-    }
     factors_.resize(k * packed_factor(d));
     screen_factors_.resize(k * packed_factor(d));
     shifts_.resize(size_t(k) * d);
@@ -188,6 +218,8 @@ void Mixture::describe(MixtureTask& task) const {
     task.direction_slope = direction_slope_.data();
     task.whitener = whitener_.data();
     task.centres = centres_.data();
+    task.near = near_;
+    task.own_centres = own_centres_;
 }
 
 } // namespace coterie

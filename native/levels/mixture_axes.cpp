@@ -1,32 +1,35 @@
 // mixture_axes.cpp: covariances along the axes: by column (diag), the same in all columns
 // (spherical), or shared by all components (tied), where rows are whitened first.
-#include "mixture_leaf.hpp"
+//
+// Where all means are near the origin, no mean is subtracted: see mixture_linear.hpp for densities,
+// and mixture_features.hpp for moments.
+#include "mixture_features.hpp"
+#include "mixture_linear.hpp"
+#include "mixture_spreads.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 namespace {
 
-constexpr Covariance kDiag = Covariance::diag, kSpherical = Covariance::spherical,
-                     kTied = Covariance::tied;
-
 struct Scratch {
-    double* lanes;     // (k, sums, 8)
     double* white;     // tied: (groups, padded, 8)
-    double* distances; // spherical: (groups, k, 8) squared
-    int sums;
+    Linear linear;     // near the origin, not for diag
+    Features features; // near the origin, or else
+    Spreads spreads;
 
-    static int sums_of(const MixtureTask& task) {
-        const int d = task.shape.d;
-        return task.shape.kind == kDiag ? 1 + 2 * d : task.shape.kind == kSpherical ? 2 + d : 1 + d;
+    static int features_of(const SumsShape& shape) {
+        return 1 + shape.d + static_cast<int>(shape.second());
     }
-    static size_t doubles(const MixtureTask& task) {
-        const size_t k = task.shape.k, padded = (task.shape.d + 3) / 4 * 4;
-        return k * sums_of(task) * 8 + (task.shape.kind == kTied ? kLeafRows * padded : 0) +
-               (task.shape.kind == kSpherical ? kLeafRows * k : 0);
+    static size_t whites(const SumsShape& shape) {
+        return shape.kind == kTied ? static_cast<size_t>(kLeafRows) * ((shape.d + 3) / 4 * 4) : 0;
     }
-    Scratch(const MixtureTask& task, const Leaf& leaf) : sums(sums_of(task)) {
-        lanes = leaf.rest;
-        white = distances = lanes + static_cast<size_t>(leaf.k) * sums * 8;
+    static size_t doubles(const SumsShape& shape) {
+        return whites(shape) + Linear::doubles(shape) +
+               std::max(Features::doubles(shape.k, features_of(shape)), Spreads::doubles(shape));
     }
+    Scratch(const SumsShape& shape, const Leaf& leaf)
+        : white(leaf.rest), linear(leaf, white + whites(shape)),
+          features(leaf.k, features_of(shape), linear.lengths + Linear::doubles(shape)),
+          spreads(shape, features.values) {}
 };
 
 // white: y_j = sum over i <= j of U_ij z_i, four columns at a time, of Groups from g on.
@@ -56,27 +59,44 @@ template <int Groups> void whiten(const Leaf& leaf, const double* by_column, int
     }
 }
 
-// Log densities of Groups times eight rows, `apart` from each other, under Together components.
-template <Covariance kind, int Groups, int Together>
-void densities(const double* z, int apart, const MixtureTask& task, int c, double* logs,
-               double* distances, VD* lowest) {
+// Calls work<n>(), for 1 <= n <= Most.
+template <int Most, class Work> COTERIE_INLINE void pick(int n, const Work& work) {
+    if constexpr (Most > 1)
+        if (n < Most)
+            return pick<Most - 1>(n, work);
+    work.template operator()<Most>();
+}
+
+// Components that rows meet together: of two vectors each, their sums fill sixteen registers.
+constexpr int kMet = kParts > 1 ? 6 : 4;
+
+// Log densities of Groups times eight rows, `apart` from each other, under Together components from
+// c on, and the lowest so far. Near, for diag only: the factor comes first, and what it makes of
+// the mean is subtracted. A function of its own, so that nothing else asks for registers.
+template <Covariance kind, bool Near, int Groups, int Together>
+__attribute__((noinline)) void densities(const double* z, int apart, const MixtureTask& task,
+                                         const Scratch& scratch, int g, int c, double* logs,
+                                         VD* lowest) {
     constexpr int kVectors = Groups * kParts;
     const int d = task.shape.d, k = task.shape.k;
-    const double *means = task.means + static_cast<size_t>(c) * d,
-                 *factors = task.factors + static_cast<size_t>(c) * d;
+    const size_t first = static_cast<size_t>(c) * d;
+    const double *means = (Near ? task.shifts : task.means) + first,
+                 *factors = task.factors + first;
     VD sum[Together][kVectors] = {};
     for (int j = 0; j < d; ++j) {
         VD x[kVectors];
 #pragma GCC unroll 4
         for (int v = 0; v < kVectors; ++v)
             x[v] = load<VD>(z + v / kParts * apart + 8 * j + v % kParts * kLanes);
-#pragma GCC unroll 4
+#pragma GCC unroll 6
         for (int t = 0; t < Together; ++t) {
             const VD mean = every(means[t * d + j]);
 #pragma GCC unroll 4
             for (int v = 0; v < kVectors; ++v) {
                 VD y = x[v] - mean;
-                if constexpr (kind == kDiag)
+                if constexpr (Near)
+                    y = fma(-x[v], every(factors[t * d + j]), mean);
+                else if constexpr (kind == kDiag)
                     y *= every(factors[t * d + j]);
                 sum[t][v] = fma(y, y, sum[t][v]);
             }
@@ -91,14 +111,15 @@ void densities(const double* z, int apart, const MixtureTask& task, int c, doubl
         factor[t] = every(kind == kSpherical ? -task.factors[c + t] : -1.0);
         offset[t] = every(task.offsets[c + t]);
     }
-#pragma GCC unroll 4
+    double* distances = scratch.spreads.distances + static_cast<size_t>(g) * 8 * k + 8 * c;
+#pragma GCC unroll 6
     for (int t = 0; t < Together; ++t)
 #pragma GCC unroll 4
         for (int v = 0; v < kVectors; ++v) {
             const VD log = fma(sum[t][v], factor[t], offset[t]);
             const int at = v / kParts * 8 * k + 8 * t + v % kParts * kLanes;
             store(logs + at, log);
-            if constexpr (kind == kSpherical)
+            if constexpr (kind == kSpherical && !Near)
                 store(distances + at, sum[t][v]);
             low[v % kParts] = min(low[v % kParts], log);
         }
@@ -106,152 +127,111 @@ void densities(const double* z, int apart, const MixtureTask& task, int c, doubl
         lowest[p] = low[p];
 }
 
-template <Covariance kind>
+template <Covariance kind, bool Near>
 void expect(const MixtureTask& task, Leaf& leaf, const Scratch& scratch) {
     const int k = leaf.k, apart = 8 * leaf.padded;
     leaf.expect(task, [&]<int Groups>(int g, VD* lowest) {
         if constexpr (kind == kTied)
             whiten<Groups>(leaf, task.whitener, g, scratch.white);
-        const double* z = kind == kTied ? scratch.white + g * apart : leaf.group(g);
-        double *logs = leaf.logs(g), *far = scratch.distances + static_cast<size_t>(g) * 8 * k;
-        const int tiles = (k + 3) / 4;
+        double* z = kind == kTied ? scratch.white + g * apart : leaf.group(g);
+        constexpr bool kLinear = Near && kind != kDiag;
+        if constexpr (kLinear)
+            scratch.linear.measure<Groups>(z, g, lowest);
+        const int tiles = (k + kMet - 1) / kMet;
         for (int tile = 0, c = 0; tile < tiles; ++tile) { // about as many components in each
-            constexpr decltype(&densities<kind, Groups, 1>) kDensities[] = {
-                nullptr, densities<kind, Groups, 1>, densities<kind, Groups, 2>,
-                densities<kind, Groups, 3>, densities<kind, Groups, 4>};
             const int until = (tile + 1) * k / tiles;
-            kDensities[until - c](z, apart, task, c, logs + 8 * c, far + 8 * c, lowest);
+            pick<kMet>(until - c, [&]<int Together>() __attribute__((always_inline)) {
+                if constexpr (kLinear)
+                    scratch.linear.densities<Groups, Together>(z, g, c, leaf.logs(g) + 8 * c);
+                else
+                    densities<kind, Near, Groups, Together>(z, apart, task, scratch, g, c,
+                                                            leaf.logs(g) + 8 * c, lowest);
+            });
             c = until;
         }
     });
 }
 
-// Squared distances to the centres where no E step left any.
-void measure(const MixtureTask& task, const Leaf& leaf, double* distances) {
-    for (int g = 0; g < leaf.groups; ++g)
-        for (int c = 0; c < leaf.k; ++c, distances += 8) {
-            VD sum[kParts] = {};
-            for (int j = 0; j < leaf.d; ++j)
-                for (int p = 0; p < kParts; ++p) {
-                    const VD z = load<VD>(leaf.group(g) + 8 * j + p * kLanes) -
-                                 every(task.centres[static_cast<size_t>(c) * leaf.d + j]);
-                    sum[p] = fma(z, z, sum[p]);
-                }
-            for (int p = 0; p < kParts; ++p)
-                store(distances + p * kLanes, sum[p]);
+// Features of eight rows at x: one, columns; diag: their squares, spherical: the sum of these.
+template <Covariance kind>
+COTERIE_INLINE void describe(const double* x, int d, const double* shares, const double* lengths,
+                             double* out) {
+    double *const first = out + 8, *const second = first + 8 * d;
+    for (int p = 0; p < kParts; ++p) {
+        const int lanes = p * kLanes;
+        const VD share = load<VD>(shares + lanes);
+        store(out + lanes, share);
+        if constexpr (kind == kSpherical)
+            store(second + lanes, share * load<VD>(lengths + lanes));
+        for (int at = lanes; at < 8 * d; at += 8) {
+            const VD value = load<VD>(x + at), shared = share * value;
+            store(first + at, shared);
+            if constexpr (kind == kDiag)
+                store(second + at, shared * value);
         }
-}
-
-// Columns whose sums fit into registers, and components. Of 16 registers none is left for weighing.
-template <Covariance kind> constexpr int kWide = kParts > 1 && kind == kDiag ? 2 : 4;
-constexpr int kPair = kParts > 1 ? 1 : 2;
-constexpr bool kWeighApart = kParts > 1;
-
-// First moments of Wide columns of Count components, from j and c on; diag: second moments too.
-// With the First columns, or with none, shares become weights, and are added up; spherical: so are
-// squared distances.
-template <Covariance kind, int Count, int Wide, bool First>
-void add(const Leaf& leaf, const Scratch& scratch, const double* centres, int c, int j) {
-    const size_t size = static_cast<size_t>(scratch.sums) * 8; // of the lanes of a component
-    double* lanes = scratch.lanes + c * size;
-    double *ones = lanes + 8 * (1 + j), *twos = lanes + 8 * (1 + leaf.d + j),
-           *spreads = lanes + 8 * (1 + leaf.d);
-    VD first[Count][Wide][kParts], second[Count][Wide][kParts], m[Count][Wide];
-    VD mass[Count][kParts] = {}, spread[Count][kParts] = {};
-#pragma GCC unroll 2
-    for (int t = 0; t < Count; ++t)
-        for (int p = 0; p < kParts; ++p) {
-            const size_t at = t * size + p * kLanes;
-            for (int q = 0; q < Wide; ++q) {
-                m[t][q] = every(centres[static_cast<size_t>(c + t) * leaf.d + j + q]);
-                first[t][q][p] = load<VD>(ones + at + 8 * q);
-                second[t][q][p] = kind == kDiag ? load<VD>(twos + at + 8 * q) : VD{};
-            }
-            if constexpr (First)
-                mass[t][p] = load<VD>(lanes + at);
-            if constexpr (First && kind == kSpherical)
-                spread[t][p] = load<VD>(spreads + at);
-        }
-    const int groups = leaf.groups, stride = 8 * leaf.k, x_stride = 8 * leaf.padded;
-    double* r = leaf.degrees + 8 * c;
-    const double *share = leaf.share, *x = leaf.columns + 8 * j, *far = scratch.distances + 8 * c;
-    for (int g = 0; g < groups; ++g, r += stride, share += 8, x += x_stride, far += stride)
-#pragma GCC unroll 4
-        for (int p = 0; p < kParts; ++p) {
-            VD weight[Count];
-#pragma GCC unroll 2
-            for (int t = 0; t < Count; ++t) {
-                const int at = 8 * t + p * kLanes;
-                weight[t] = load<VD>(r + at);
-                if constexpr (First) {
-                    weight[t] *= load<VD>(share + p * kLanes);
-                    store(r + at, weight[t]);
-                    mass[t][p] += weight[t];
-                }
-                if constexpr (First && kind == kSpherical)
-                    spread[t][p] = fma(weight[t], load<VD>(far + at), spread[t][p]);
-            }
-#pragma GCC unroll 4
-            for (int q = 0; q < Wide; ++q) {
-                const VD value = load<VD>(x + 8 * q + p * kLanes);
-#pragma GCC unroll 2
-                for (int t = 0; t < Count; ++t) {
-                    const VD z = value - m[t][q];
-                    if constexpr (kind == kDiag) {
-                        const VD rz = weight[t] * z;
-                        first[t][q][p] += rz;
-                        second[t][q][p] = fma(rz, z, second[t][q][p]);
-                    } else {
-                        first[t][q][p] = fma(weight[t], z, first[t][q][p]);
-                    }
-                }
-            }
-        }
-#pragma GCC unroll 2
-    for (int t = 0; t < Count; ++t)
-        for (int p = 0; p < kParts; ++p) {
-            const size_t at = t * size + p * kLanes;
-            for (int q = 0; q < Wide; ++q) {
-                store(ones + at + 8 * q, first[t][q][p]);
-                if constexpr (kind == kDiag)
-                    store(twos + at + 8 * q, second[t][q][p]);
-            }
-            if constexpr (First)
-                store(lanes + at, mass[t][p]);
-            if constexpr (First && kind == kSpherical)
-                store(spreads + at, spread[t][p]);
-        }
-}
-
-// All columns of Count components.
-template <Covariance kind, int Count>
-void add_columns(const Leaf& leaf, const Scratch& scratch, const double* centres, int c) {
-    constexpr int kMost = kWide<kind>, kThree = kMost < 3 ? kMost : 3;
-    constexpr decltype(&add<kind, Count, 1, true>) kAdd[2][5] = {
-        {nullptr, add<kind, Count, 1, false>, add<kind, Count, 2, false>,
-         add<kind, Count, kThree, false>, add<kind, Count, kMost, false>},
-        {nullptr, add<kind, Count, 1, true>, add<kind, Count, 2, true>,
-         add<kind, Count, kThree, true>, add<kind, Count, kMost, true>}};
-    if constexpr (kWeighApart)
-        add<kind, Count, 0, true>(leaf, scratch, centres, c, 0);
-    for (int j = 0; j < leaf.d; j += kMost) {
-        const int wide = leaf.d - j < kMost ? leaf.d - j : kMost;
-        kAdd[j == 0 && !kWeighApart][wide](leaf, scratch, centres, c, j);
     }
 }
 
-template <Covariance kind>
-void chunk(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
+// Sums of features, moved to the centres. Returns false if that loses digits.
+bool write_moved(const MixtureTask& task, const Features& features, double* out) {
+    const int k = task.shape.k, d = task.shape.d;
+    const int64_t seconds = task.shape.second();
+    double *first = out + 1 + k, *second = first + static_cast<int64_t>(k) * d;
+    bool kept = true;
+    for (int c = 0; c < k; ++c, first += d, second += seconds) {
+        const double *m = task.centres + static_cast<size_t>(c) * d, mass = features.sum(0, c);
+        double spread = 0.0; // what all columns lose
+        out[1 + c] = mass;
+        for (int j = 0; j < d; ++j) {
+            const double about_origin = features.sum(1 + j, c);
+            first[j] = about_origin - mass * m[j];
+            const double lost = m[j] * (about_origin + first[j]);
+            spread += lost;
+            if (task.shape.kind == kDiag) {
+                const double square = features.sum(1 + d + j, c);
+                second[j] = square - lost;
+                kept &= keeps_digits(square, second[j]);
+            }
+        }
+        if (task.shape.kind == kSpherical) {
+            const double square = features.sum(1 + d, c);
+            second[0] = square - spread;
+            kept &= keeps_digits(square, second[0]);
+        }
+    }
+    return kept;
+}
+
+void write(const MixtureTask& task, const Spreads& spreads, double* out) {
+    const int64_t k = task.shape.k, d = task.shape.d, second = task.shape.second();
+    for (int c = 0; c < k; ++c) {
+        out[1 + c] = spreads.sum(c, 0);
+        for (int j = 0; j < d; ++j)
+            out[1 + k + c * d + j] = spreads.sum(c, 1 + j);
+        for (int t = 0; t < second; ++t)
+            out[1 + k + k * d + c * second + t] = spreads.sum(c, 1 + d + t);
+    }
+}
+
+// Near: means are near the origin, so that they need not be subtracted. Returns false if that lost
+// digits.
+template <Covariance kind, bool Near>
+bool chunk(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
            const Pause& pause) {
     Leaf leaf(task, memory);
-    const Scratch scratch(task, leaf);
-    const int k = leaf.k, d = leaf.d;
-    std::memset(scratch.lanes, 0, sizeof(double) * k * static_cast<size_t>(scratch.sums) * 8);
+    Scratch scratch(task.shape, leaf);
+    if constexpr (Near) {
+        if constexpr (kind != kDiag)
+            scratch.linear.pack(task);
+        scratch.features.clear();
+    } else {
+        scratch.spreads.clear(leaf.k);
+    }
     for (int64_t at = begin; at < end; at += kLeafRows) {
         pause();
         leaf.read(task, at, std::min<int64_t>(end, at + kLeafRows));
         if (task.computed()) {
-            expect<kind>(task, leaf, scratch);
+            expect<kind, Near>(task, leaf, scratch);
             if (task.labels) {
                 leaf.choose_labels(task.labels + at);
                 continue;
@@ -260,43 +240,50 @@ void chunk(const MixtureTask& task, int64_t begin, int64_t end, double* memory, 
         } else {
             leaf.take_given(task);
             if constexpr (kind == kSpherical)
-                measure(task, leaf, scratch.distances);
+                measure(task, leaf, scratch.spreads.distances);
         }
         if (!task.sums)
             continue;
-        int c = 0;
-        for (; c + kPair <= k; c += kPair)
-            add_columns<kind, kPair>(leaf, scratch, task.centres, c);
-        for (; c < k; ++c)
-            add_columns<kind, 1>(leaf, scratch, task.centres, c);
+        if constexpr (Near) {
+            // By value: what is stored might change the leaf, for all that the compiler knows.
+            const double *columns = leaf.columns, *shares = leaf.share,
+                         *lengths = scratch.linear.lengths;
+            const int d = leaf.d, size = 8 * leaf.padded;
+            scratch.features.add(leaf, [=](int g, double* out) __attribute__((always_inline)) {
+                describe<kind>(columns + g * size, d, shares + 8 * g, lengths + 8 * g, out);
+            });
+        } else {
+            add_leaf<kind>(leaf, scratch.spreads, task.centres);
+        }
     }
     if (!task.sums)
-        return;
+        return true;
     out[0] = leaf.likelihood.value();
-    const int64_t second = task.shape.second();
-    for (int c = 0; c < k; ++c) {
-        const double* from = scratch.lanes + static_cast<size_t>(c) * scratch.sums * 8;
-        out[1 + c] = across(from);
-        for (int j = 0; j < d; ++j)
-            out[1 + k + static_cast<int64_t>(c) * d + j] = across(from + 8 * (1 + j));
-        for (int t = 0; t < second; ++t)
-            out[1 + k + static_cast<int64_t>(k) * d + c * second + t] =
-                across(from + 8 * (1 + d + t));
-    }
+    if constexpr (Near)
+        return write_moved(task, scratch.features, out);
+    write(task, scratch.spreads, out);
+    return true;
+}
+
+template <Covariance kind>
+void sweep(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
+           const Pause& pause) {
+    if (!task.about_origin() || !chunk<kind, true>(task, begin, end, memory, out, pause))
+        chunk<kind, false>(task, begin, end, memory, out, pause);
 }
 
 } // namespace
 
 size_t mixture_axes_doubles(const MixtureTask& task) {
-    return Leaf::doubles(task) + Scratch::doubles(task);
+    return Leaf::doubles(task) + Scratch::doubles(task.shape);
 }
 
 void mixture_axes(const MixtureTask& task, int64_t begin, int64_t end, double* scratch, double* out,
                   const Pause& pause) {
     switch (task.shape.kind) {
-    case Covariance::diag: return chunk<kDiag>(task, begin, end, scratch, out, pause);
-    case Covariance::spherical: return chunk<kSpherical>(task, begin, end, scratch, out, pause);
-    default: return chunk<kTied>(task, begin, end, scratch, out, pause);
+    case Covariance::diag: return sweep<kDiag>(task, begin, end, scratch, out, pause);
+    case Covariance::spherical: return sweep<kSpherical>(task, begin, end, scratch, out, pause);
+    default: return sweep<kTied>(task, begin, end, scratch, out, pause);
     }
 }
 

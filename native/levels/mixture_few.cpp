@@ -7,24 +7,25 @@ namespace {
 
 template <int D> struct Few {
     static constexpr int kTriangle = D * (D + 1) / 2;
-    static constexpr int kSums = 1 + D + kTriangle;  // mass, first and second moments
-    static constexpr int kModel = D + kTriangle + 1; // mean, factor by column, offset
+    static constexpr int kSums = 1 + D + kTriangle; // mass, first and second moments
+    // Mean, or near the origin less what the factor makes of it; factor by column; offset.
+    static constexpr int kModel = D + kTriangle + 1;
 
     // out: (k, kModel)
-    static void pack(const MixtureTask& task, double* out) {
+    template <bool Near> static void pack(const MixtureTask& task, double* out) {
         for (int c = 0; c < task.shape.k; ++c) {
             for (int j = 0; j < D; ++j)
-                *out++ = task.means[c * D + j];
+                *out++ = Near ? -task.shifts[c * D + j] : task.means[c * D + j];
             for (int j = 0; j < D; ++j)
                 for (int i = 0; i <= j; ++i)
-                    *out++ = task.factors[(c * D + i) * D + j] * std::sqrt(kHalf);
+                    *out++ = task.factors[(c * D + i) * D + j];
             *out++ = task.offsets[c];
         }
     }
 
     // Log densities of Groups times eight rows, `apart` from each other, and the lowest. All
     // vectors take a step before the next one: what they share of the model is read once.
-    template <int Groups>
+    template <bool Near, int Groups>
     static COTERIE_INLINE void densities(const double* group, int apart, const double* model, int k,
                                          double* out, VD* lowest) {
         constexpr int kVectors = Groups * kParts;
@@ -43,7 +44,7 @@ template <int D> struct Few {
             for (int j = 0; j < D; ++j)
 #pragma GCC unroll 4
                 for (int v = 0; v < kVectors; ++v)
-                    z[j][v] = every(model[j]) - x[j][v];
+                    z[j][v] = Near ? x[j][v] : x[j][v] - every(model[j]);
 #pragma GCC unroll 4
             for (int v = 0; v < kVectors; ++v)
                 log[v] = every(model[kModel - 1]);
@@ -54,7 +55,9 @@ template <int D> struct Few {
                 for (int i = 0; i <= j; ++i, ++u)
 #pragma GCC unroll 4
                     for (int v = 0; v < kVectors; ++v)
-                        y[v] = i == 0 ? z[0][v] * every(*u) : fma(z[i][v], every(*u), y[v]);
+                        y[v] = i > 0  ? fma(z[i][v], every(*u), y[v])
+                               : Near ? fma(z[0][v], every(*u), every(model[j]))
+                                      : z[0][v] * every(*u);
 #pragma GCC unroll 4
                 for (int v = 0; v < kVectors; ++v)
                     log[v] = fma(-y[v], y[v], log[v]);
@@ -70,6 +73,7 @@ template <int D> struct Few {
     }
 
     // Adds a leaf to the sums of one component: part p of every group, to part p of the lanes.
+    template <bool Near>
     static COTERIE_INLINE void add(const Leaf& leaf, int c, const double* centre, int p,
                                    double* lanes) {
         double* at = lanes + p * kLanes;
@@ -90,7 +94,7 @@ template <int D> struct Few {
             VD z[D];
 #pragma GCC unroll 4
             for (int j = 0; j < D; ++j)
-                z[j] = load<VD>(x + 8 * j) - m[j];
+                z[j] = Near ? load<VD>(x + 8 * j) : load<VD>(x + 8 * j) - m[j];
             int t = 0;
 #pragma GCC unroll 4
             for (int i = 0; i < D; ++i) {
@@ -108,25 +112,46 @@ template <int D> struct Few {
             store(at + 8 * (1 + D + t), second[t]);
     }
 
+    // Sums about the origin become sums about m. Returns false if that loses digits.
+    static bool move(const double* m, double* sums) {
+        const double mass = sums[0];
+        double *first = sums + 1, *second = first + D, about_origin[D];
+        bool kept = true;
+        for (int j = 0; j < D; ++j) {
+            about_origin[j] = first[j];
+            first[j] -= mass * m[j];
+        }
+        for (int i = 0; i < D; ++i)
+            for (int j = i; j < D; ++j, ++second) {
+                const double moved = *second - m[i] * about_origin[j] - m[j] * first[i];
+                kept &= i != j || keeps_digits(*second, moved);
+                *second = moved;
+            }
+        return kept;
+    }
+
     static size_t doubles(const MixtureTask& task) {
         return Leaf::doubles(task) + static_cast<size_t>(task.shape.k) * (8 * kSums + kModel);
     }
 
-    static void chunk(const MixtureTask& task, int64_t begin, int64_t end, double* scratch,
+    // Near: means are near the origin, so that they need not be subtracted. Returns false if that
+    // lost digits.
+    template <bool Near>
+    static bool chunk(const MixtureTask& task, int64_t begin, int64_t end, double* scratch,
                       double* out, const Pause& pause) {
         Leaf leaf(task, scratch);
         const int k = leaf.k;
         double *lanes = leaf.rest, *model = lanes + static_cast<size_t>(k) * 8 * kSums;
         std::memset(lanes, 0, sizeof(double) * k * 8 * kSums);
         if (task.computed())
-            pack(task, model);
+            pack<Near>(task, model);
         for (int64_t at = begin; at < end; at += kLeafRows) {
             pause();
             leaf.read(task, at, std::min<int64_t>(end, at + kLeafRows));
             if (task.computed()) {
                 leaf.expect(task, [&]<int Groups>(int g, VD* lowest) {
-                    densities<Groups>(leaf.group(g), 8 * leaf.padded, model, k, leaf.logs(g),
-                                      lowest);
+                    densities<Near, Groups>(leaf.group(g), 8 * leaf.padded, model, k, leaf.logs(g),
+                                            lowest);
                 });
                 if (task.labels) {
                     leaf.choose_labels(task.labels + at);
@@ -140,19 +165,29 @@ template <int D> struct Few {
                 continue;
             for (int c = 0; c < k; ++c)
                 for (int p = 0; p < kParts; ++p)
-                    add(leaf, c, task.centres + c * D, p, lanes + c * 8 * kSums);
+                    add<Near>(leaf, c, task.centres + c * D, p, lanes + c * 8 * kSums);
         }
         if (!task.sums)
-            return;
+            return true;
         out[0] = leaf.likelihood.value();
+        bool kept = true;
         for (int c = 0; c < k; ++c) {
-            const double* from = lanes + c * 8 * kSums;
-            out[1 + c] = across(from);
-            for (int j = 0; j < D; ++j)
-                out[1 + k + c * D + j] = across(from + 8 * (1 + j));
-            for (int t = 0; t < kTriangle; ++t)
-                out[1 + k + k * D + c * kTriangle + t] = across(from + 8 * (1 + D + t));
+            double sums[kSums];
+            for (int s = 0; s < kSums; ++s)
+                sums[s] = across(lanes + 8 * (c * kSums + s));
+            if constexpr (Near)
+                kept &= move(task.centres + c * D, sums);
+            out[1 + c] = sums[0];
+            std::copy(sums + 1, sums + 1 + D, out + 1 + k + c * D);
+            std::copy(sums + 1 + D, sums + kSums, out + 1 + k + k * D + c * kTriangle);
         }
+        return kept;
+    }
+
+    static void sweep(const MixtureTask& task, int64_t begin, int64_t end, double* scratch,
+                      double* out, const Pause& pause) {
+        if (!task.about_origin() || !chunk<true>(task, begin, end, scratch, out, pause))
+            chunk<false>(task, begin, end, scratch, out, pause);
     }
 };
 
@@ -170,10 +205,10 @@ size_t mixture_few_doubles(const MixtureTask& task) {
 void mixture_few(const MixtureTask& task, int64_t begin, int64_t end, double* scratch, double* out,
                  const Pause& pause) {
     switch (task.shape.d) {
-    case 1: return Few<1>::chunk(task, begin, end, scratch, out, pause);
-    case 2: return Few<2>::chunk(task, begin, end, scratch, out, pause);
-    case 3: return Few<3>::chunk(task, begin, end, scratch, out, pause);
-    default: return Few<4>::chunk(task, begin, end, scratch, out, pause);
+    case 1: return Few<1>::sweep(task, begin, end, scratch, out, pause);
+    case 2: return Few<2>::sweep(task, begin, end, scratch, out, pause);
+    case 3: return Few<3>::sweep(task, begin, end, scratch, out, pause);
+    default: return Few<4>::sweep(task, begin, end, scratch, out, pause);
     }
 }
 

@@ -21,6 +21,12 @@ COTERIE_INLINE void store_turned(D4 r0, D4 r1, D4 r2, D4 r3, double* out) {
         store(out + 8 * q, column.at[q]);
 }
 
+// Moments about the origin are moved to a centre: does the second moment of a column, or of all,
+// keep its digits? Not if the component has become narrow beside its distance from the origin.
+COTERIE_INLINE bool keeps_digits(double about_origin, double about_centre) {
+    return about_origin <= 2 * kNearOrigin * about_centre;
+}
+
 // Adds up logarithms of densities, base 2 until they are asked for: 2^top times total. One
 // logarithm is taken at the end, of a product, whose powers of two are kept apart.
 class LogLikelihood {
@@ -34,6 +40,51 @@ private:
     VD tops_[kParts] = {}, product_[kParts];
     VL powers_[kParts] = {};
     double logs_ = 0.0;
+};
+
+// Where rows go that are read four or eight at a time. It is copied before they are: what is stored
+// cannot change a copy, and so it stays in registers.
+struct Squares {
+    double *columns, *rows; // of a leaf
+    int d, padded;
+    const double *origin, *scale;
+
+    // Four columns, from j on, of the eight rows of group g, which lie `stride` apart.
+    template <class T>
+    COTERIE_INLINE void read_four(const T* x, int64_t stride, int g, int j) const {
+        const D4 from = load<D4>(origin + j), times = load<D4>(scale + j);
+        double *out = columns + 8 * (g * padded + j), *by_row = rows + 8 * g * padded + j;
+#pragma GCC unroll 2
+        for (int half = 0; half < 2; ++half, out += 4) {
+            D4 row[4];
+#pragma GCC unroll 4
+            for (int q = 0; q < 4; ++q, x += stride, by_row += padded) {
+                row[q] = (load4(x) - from) * times;
+                if (rows)
+                    store(by_row, row[q]);
+            }
+            store_turned(row[0], row[1], row[2], row[3], out);
+        }
+    }
+
+#if defined(__AVX512F__)
+    // Eight columns.
+    template <class T> COTERIE_INLINE void read_eight(const T* x, int g, int j) const {
+        const VD from = load<VD>(origin + j), times = load<VD>(scale + j);
+        double *out = columns + 8 * (g * padded + j), *by_row = rows + 8 * g * padded + j;
+        VD row[8];
+#pragma GCC unroll 8
+        for (int q = 0; q < 8; ++q, x += d)
+            row[q] = (load8(x) - from) * times;
+        if (rows)
+            for (int q = 0; q < 8; ++q)
+                store(by_row + q * padded, row[q]);
+        turn_eight(row);
+#pragma GCC unroll 8
+        for (int q = 0; q < 8; ++q)
+            store(out + 8 * q, row[q]);
+    }
+#endif
 };
 
 // Scratch of one thread, laid out by `Leaf::doubles`.
@@ -92,21 +143,23 @@ struct Leaf {
             return read_few<2>(x, task);
         if (d == 3)
             return read_few<3>(x, task);
+        const Squares squares{columns, rows, d, padded, task.origin, task.scale};
         const int whole = n / 8; // groups
         for (int g = 0; g < whole; ++g) {
+            const T* row = x + static_cast<int64_t>(8 * g) * squares.d;
             int j = 0;
 #if defined(__AVX512F__)
-            for (; j + 8 <= d; j += 8)
-                read_eight(x + static_cast<int64_t>(8 * g) * d + j, task, g, j);
+            for (; j + 8 <= squares.d; j += 8)
+                squares.read_eight(row + j, g, j);
 #endif
-            for (; j + 4 <= d; j += 4)
-                read_square(x + static_cast<int64_t>(8 * g) * d + j, d, task, g, j);
-            if (j < d)
-                read_edge(x, task, g, j);
+            for (; j + 4 <= squares.d; j += 4)
+                squares.read_four(row + j, squares.d, g, j);
+            if (j < squares.d)
+                read_edge(x, squares, g, j);
         }
         for (int g = whole; g < groups; ++g)
             for (int j = 0; j < d; j += 4)
-                read_edge(x, task, g, j);
+                read_edge(x, squares, g, j);
     }
 
     // Asks for the rows that the leaf after the next one has in places [from, to): they come while
@@ -135,55 +188,16 @@ struct Leaf {
         std::memset(out, 0, sizeof(double) * padded * (8 * groups - n));
     }
 
-    // Four columns of eight rows that lie `stride` apart.
-    template <class T>
-    COTERIE_INLINE void read_square(const T* x, int64_t stride, const MixtureTask& task, int g,
-                                    int j) {
-        const D4 origin = load<D4>(task.origin + j), scale = load<D4>(task.scale + j);
-        double *out = group(g) + j * 8, *by_row = rows + static_cast<size_t>(8 * g) * padded + j;
-#pragma GCC unroll 2
-        for (int half = 0; half < 2; ++half, out += 4) {
-            D4 row[4];
-#pragma GCC unroll 4
-            for (int q = 0; q < 4; ++q, x += stride, by_row += padded) {
-                row[q] = (load4(x) - origin) * scale;
-                if (rows)
-                    store(by_row, row[q]);
-            }
-            store_turned(row[0], row[1], row[2], row[3], out);
-        }
-    }
-
-#if defined(__AVX512F__)
-    // Eight columns of eight rows.
-    template <class T>
-    COTERIE_INLINE void read_eight(const T* x, const MixtureTask& task, int g, int j) {
-        const VD origin = load<VD>(task.origin + j), scale = load<VD>(task.scale + j);
-        double *out = group(g) + j * 8, *by_row = rows + static_cast<size_t>(8 * g) * padded + j;
-        VD row[8];
-#pragma GCC unroll 8
-        for (int q = 0; q < 8; ++q, x += d)
-            row[q] = (load8(x) - origin) * scale;
-        if (rows)
-            for (int q = 0; q < 8; ++q)
-                store(by_row + static_cast<size_t>(q) * padded, row[q]);
-        turn_eight(row);
-#pragma GCC unroll 8
-        for (int q = 0; q < 8; ++q)
-            store(out + 8 * q, row[q]);
-    }
-#endif
-
     // The same at the last rows or columns; what lies beyond them becomes zero.
-    template <class T> void read_edge(const T* x, const MixtureTask& task, int g, int j) {
+    template <class T> void read_edge(const T* x, Squares squares, int g, int j) {
         double square[8][4] = {};
         const int wide = d - j < 4 ? d - j : 4;
         for (int q = 0; q < 8; ++q)
             for (int l = 0; l < 4; ++l)
                 square[q][l] = 8 * g + q < n && l < wide
                                    ? double(x[static_cast<int64_t>(8 * g + q) * d + j + l])
-                                   : task.origin[j + l];
-        read_square(&square[0][0], 4, task, g, j);
+                                   : squares.origin[j + l];
+        squares.read_four(&square[0][0], 4, g, j);
     }
 
     // Two or three columns: four rows lie in as many vectors as there are columns.

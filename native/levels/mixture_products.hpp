@@ -16,15 +16,6 @@ constexpr int kApart = kSummed + 4; // columns begin in different banks of the f
 constexpr int kAtHand = 16;         // components whose degrees stay in that cache
 constexpr int kMostPaired = 24;     // columns, at most, for it to pay
 constexpr double kManyMatter = 0.6; // it pays from this part of the degrees on
-constexpr double kNearOrigin = 16;  // square of a distance to it, in standard deviations
-
-// Kept in a register for several uses, of which each would read memory else.
-COTERIE_INLINE D4 kept(D4 value) {
-#if defined(__AVX2__)
-    asm volatile("" : "+x"(value));
-#endif
-    return value;
-}
 
 struct Products {
     int k, d;
@@ -38,21 +29,10 @@ struct Products {
 
     static int all_pairs(int d) { return ((d + 1) * (d + 2) / 2 + 2) / 3 * 3; }
 
-    // Are they worth their time, as far as the mixture tells? Other centres than its means are
-    // asked for where digits were lost.
+    // Are they worth their time, as far as the mixture tells?
     static bool suit(const MixtureTask& task) {
         const int k = task.shape.k, d = task.shape.d;
-        if (!task.sums || !task.computed() || d > kMostPaired || 2 * k < d ||
-            !std::equal(task.means, task.means + k * d, task.centres))
-            return false;
-        for (int c = 0; c < k; ++c) {
-            double far = 0.0; // square of the distance to the origin, in standard deviations
-            for (int j = 0; j < d; ++j)
-                far += task.shifts[c * d + j] * task.shifts[c * d + j] / kHalf;
-            if (!(far < kNearOrigin))
-                return false;
-        }
-        return true;
+        return task.sums && task.about_origin() && d <= kMostPaired && 2 * k >= d;
     }
     static size_t doubles(const MixtureTask& task) {
         const int k = task.shape.k, d = task.shape.d;
@@ -108,7 +88,7 @@ struct Products {
                 first[i] += moved;
                 for (int j = i; j < d; ++j, pair += wide) {
                     const double about = *pair - m[i] * about_origin(j) - m[j] * moved;
-                    near &= i != j || *pair <= 2 * kNearOrigin * about;
+                    near &= i != j || keeps_digits(*pair, about);
                     *second++ += about;
                 }
                 pair += wide;

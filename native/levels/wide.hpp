@@ -164,16 +164,19 @@ inline double across(const double* lanes) {
            ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
-// A constant in a register, for several uses. Left to itself the compiler reads it from memory for
+// A vector in a register, for several uses. Left to itself the compiler reads it from memory for
 // each of them, and two such reads a cycle are as many as the machine can do.
-COTERIE_INLINE VD held(double value) {
-    VD out = every(value);
+template <class V> COTERIE_INLINE V kept(V value) {
 #if defined(__AVX512F__)
-    asm volatile("" : "+v"(out));
+    asm volatile("" : "+v"(value));
+#elif defined(__AVX2__)
+    asm volatile("" : "+x"(value));
 #elif defined(__SSE2__)
-    asm volatile("" : "+x"(out));
+    if constexpr (sizeof(V) == 16) // others are two registers
+        asm volatile("" : "+x"(value));
 #endif
-    return out;
+    return value;
 }
+COTERIE_INLINE VD held(double value) { return kept(every(value)); }
 
 } // namespace coterie::COTERIE_LEVEL

@@ -31,6 +31,7 @@ constexpr int kSide = 16;      // components that a row is multiplied with side 
 // Half the squared distance, in the exponent of 2.
 constexpr double kHalf = 0.5 * 1.44269504088896340736;
 constexpr double kNegligible = -100; // log2 of degrees that are taken as zero, if not told
+constexpr double kNearOrigin = 64;   // square of a distance, in standard deviations
 
 // Sizes of what a sweep adds up, one after the other: log-likelihood, mass, first and second
 // moments by component; of matrices the upper triangle, row by row.
@@ -80,7 +81,7 @@ struct MixtureTask {
     const double* offsets = nullptr; // (k,) log of density at the mean and weight, base 2
     const double* means = nullptr;   // (k, d) where distances are taken from; tied: whitened
     const double* factors = nullptr; // see Mixture
-    const double* shifts = nullptr;  // full: (k, d) what the factor makes of the mean
+    const double* shifts = nullptr;  // full, diag: (k, d) what the factor makes of the mean
     const uint8_t* direct = nullptr; // full: (k,) subtract the mean before the factor
     const double* limits = nullptr;  // full: (k,) log2 of degrees that are taken as zero
     // full: for bounds in float32, see mixture_screen.cpp; K: k rounded up by side_by_side
@@ -98,6 +99,8 @@ struct MixtureTask {
     std::atomic<bool>* crowded = nullptr; // were bounds of little use in this sweep?
     const double* whitener = nullptr;     // tied: (d, d) upper, by column
     const double* centres = nullptr;      // (k, d) of the moments
+    bool near = false;                    // are all means near the origin?
+    bool own_centres = false;             // are the means themselves the centres?
 
     // Degrees of belonging that are given instead of computed; at most one of the two.
     const double* given_degrees = nullptr; // (n, k)
@@ -114,6 +117,9 @@ struct MixtureTask {
     int32_t* labels = nullptr; // (n,)
 
     bool computed() const { return !given_degrees && !given_labels && !all_in_one; }
+    // May rows be measured from the origin, and moments be moved to the centres afterwards? Other
+    // centres than the means are asked for where digits were lost.
+    bool about_origin() const { return near && own_centres && computed(); }
     // May densities be left out? Degrees that are shown are shown however small they are.
     bool screened() const {
         return shape.kind == Covariance::full && shape.d >= kScreened && shape.k > 1 &&
@@ -141,11 +147,14 @@ public:
 private:
     Covariance kind_;
     int k_, d_;
+    void prepare_few(const double* factors);
     void prepare_full(Team& team, const double* factors);
     double pack_factor(int64_t c, const double* triangle);
     void prepare_screen(int64_t c, double length);
+    bool all_near(const double* shifts) const;
 
     std::vector<double> offsets_, means_, shifts_, centres_, limits_;
+    bool near_ = false, own_centres_;
     Buffer<double, Pages> factors_;
     Buffer<double> whitener_;
     std::vector<uint8_t> direct_;
