@@ -71,7 +71,7 @@ def test_inverses_are_inverse(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_drivers_may_ask_any_family(name: str) -> None:
-    """How far means went, what is within components, coordinates: as its matrices say."""
+    """How far means went, the spread of all and of each, coordinates: as its matrices say."""
     random, plain = np.random.default_rng(1), Frame.plain(4)
     family, C = FAMILIES[name], some_covariances(name, 3, 4)
     whole, framed = family.matrices(C, 3, 4), family.to_frame(C, plain)
@@ -80,9 +80,17 @@ def test_drivers_may_ask_any_family(name: str) -> None:
     moved = random.uniform(size=(3, 4))
     reach = np.einsum("ki,kij->kj", moved, np.abs(U)).max()
     assert family.reach(factors, moved) == pytest.approx(reach, rel=1e-12)
-    weights = np.array([0.2, 0.3, 0.5])
-    within = np.einsum("k,kij->ij", weights, whole)
-    np.testing.assert_allclose(family.within(weights, framed, 4), within, rtol=1e-12)
+    weights, means = np.array([0.2, 0.3, 0.5]), random.normal(size=(3, 4))
+    apart = means - weights @ means
+    total = np.einsum("k,kij->ij", weights, whole + apart[:, :, None] * apart[:, None, :])
+    total = total if family.whole else np.diagonal(total)
+    np.testing.assert_allclose(family.total(weights, means, framed), total, rtol=1e-12)
+    variances = np.diagonal(whole, axis1=1, axis2=2)
+    np.testing.assert_allclose(family.variances(C, 3, 4), variances, rtol=1e-12)
+    unit = np.array([2.0, 0.0, 0.5, 1.0])  # the second column is left out
+    kept = whole[:, [[0], [2], [3]], [0, 2, 3]] / np.outer(unit[[0, 2, 3]], unit[[0, 2, 3]])
+    thinnest = np.linalg.eigvalsh(kept).min(axis=1)
+    np.testing.assert_allclose(family.thinnest(C, 3, unit), thinnest, rtol=1e-9)
     vector = family.coordinates(framed)
     assert vector.shape == (family.n_covariance_parameters(3, 4),)
     back = family.at_coordinates(vector, framed, np.zeros(4))
@@ -105,9 +113,10 @@ def test_a_covariance_at_the_floor_is_flat_only_if_the_data_are_not(name: str) -
 
     assert family.at_floor(one(thin), floor)
     assert not family.at_floor(one(wide), floor)
-    assert family.flat(one(thin), wide, floor)
-    assert not family.flat(one(thin), thin, floor)
-    assert not family.flat(one(wide), wide, floor)
+    thin_total, wide_total = (C if family.whole else np.diagonal(C) for C in (thin, wide))
+    assert family.flat(one(thin), wide_total, floor)
+    assert not family.flat(one(thin), thin_total, floor)
+    assert not family.flat(one(wide), wide_total, floor)
 
 
 def flat_moments() -> Moments:

@@ -7,9 +7,10 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture as Peer
 
-from coterie import GaussianMixture
+from coterie import GaussianMixture, diagnose
 
 from .mixture_helpers import FAMILIES, groups, start_from
 
@@ -114,6 +115,19 @@ def test_samples_of_columns_of_any_size() -> None:
     np.testing.assert_allclose(points.std(axis=0) / X.std(axis=0), 1, atol=0.02)
     a, b = (np.corrcoef((rows / X.std(axis=0)).T)[0, 1] for rows in (points, X))
     assert a == pytest.approx(b, abs=0.02)
+
+
+@pytest.mark.parametrize("family", ["diag", "spherical"])
+def test_very_many_columns_need_no_matrices(family: str) -> None:
+    """A matrix of 40,000 columns would be 13 GB. One component has collapsed, and is told of."""
+    X = np.random.default_rng(3).normal(size=(30, 40_000))
+    X[:10] = 3.0
+    with pytest.warns(ConvergenceWarning, match="collapsed"):
+        model = GaussianMixture(3, covariance_type=family, random_state=0).fit(X)
+    points, labels = model.sample(5)
+    assert points.shape == (5, 40_000)
+    assert len(labels) == 5
+    assert any("collapsed" in str(finding) for finding in diagnose(model, X))
 
 
 @pytest.mark.parametrize("count", [0, -1, 2.5])

@@ -194,8 +194,8 @@ def test_the_same_bits_whether_densities_are_left_out_or_not() -> None:
 
 
 def near(kind: Kind, k: int, d: int, seed: int, within: float = 1.0) -> Densities:
-    """Components that overlap around the origin, whose means are `within` standard deviations of it:
-    up to eight, no mean is subtracted from rows, and moments are taken about the origin."""
+    """Components that overlap, whose means are `within` standard deviations from the origin: up to
+    eight, no mean is subtracted from rows, and moments are taken about the origin."""
     q = model(kind, k, d, seed)
     means = np.empty((k, d))
     for c in range(k):

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-import numpy as np
-
 from coterie.algorithms.covariance import Family
 from coterie.algorithms.covariance.floor import Floor
 from coterie.algorithms.mixture import Mixture
-from coterie.kernels.exact import Floats
 
 NAMED = 5  # components at most, in one sentence
 
@@ -49,7 +46,7 @@ def notes_of_collapse(family: Family, mixture: Mixture, floor: Floor) -> list[st
     low = [c for c in live if family.at_floor(each[c], floor)]
     if not low:
         return []
-    total = total_covariance(family, mixture)
+    total = family.total(mixture.weights, mixture.means, mixture.covariances)
     flat = [c for c in low if family.flat(each[c], total, floor)]
     if not flat:
         return []
@@ -69,11 +66,3 @@ def notes_of_collapse(family: Family, mixture: Mixture, floor: Floor) -> list[st
         f"{named(flat)} {what} in a direction in which the data do, and {held} at the least "
         "spread; use fewer components, another start or a larger reg_covar"
     ]
-
-
-def total_covariance(family: Family, mixture: Mixture) -> Floats:
-    """(d, d) covariance of the whole mixture: between the components and within them."""
-    from_mean = mixture.means - mixture.weights @ mixture.means
-    between = (from_mean * mixture.weights[:, np.newaxis]).T @ from_mean
-    within = family.within(mixture.weights, mixture.covariances, mixture.means.shape[1])
-    return np.asarray(between + within)

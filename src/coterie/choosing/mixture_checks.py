@@ -9,7 +9,6 @@ import numpy as np
 from coterie.algorithms.covariance import Family, family_of
 from coterie.choosing.data_checks import spreads
 from coterie.choosing.findings import ONE_HOLDS_NEARLY_ALL, Case, Finding
-from coterie.choosing.rows import Floats
 from coterie.choosing.words import number, plural, share
 
 THIN = 1e-4  # of the spread of the data, in some direction
@@ -40,18 +39,6 @@ def not_converged(case: Case) -> Iterator[Finding]:
     )
 
 
-def _covariances(case: Case) -> Floats:
-    """(k, d, d) in units of the spread of each column; constant columns left out."""
-    model = case.model
-    k, d = model.means_.shape
-    matrices = _family(case).matrices(np.asarray(model.covariances_, dtype=np.float64), k, d)
-    spread = spreads(case.X)
-    exponent = _unit(case)
-    kept = spread > 0
-    unit = np.ldexp(spread[kept], exponent)
-    return matrices[:, kept][:, :, kept] / np.outer(unit, unit)
-
-
 def _family(case: Case) -> Family:
     return family_of(case.model.covariance_type, np.asarray(case.model.covariances_))
 
@@ -64,15 +51,16 @@ def _unit(case: Case) -> int:
 
 def collapsed(case: Case) -> Iterator[Finding]:
     """Components that are flat in a direction in which the data are not."""
-    if not _family(case).estimated or case.n < 2:
+    model, family = case.model, _family(case)
+    spread = spreads(case.X)
+    if not family.estimated or case.n < 2 or not spread.any():
         return
-    scaled = _covariances(case)
-    if not scaled.shape[1]:
-        return
-    thinnest = np.sqrt(np.maximum(np.linalg.eigvalsh(scaled).min(axis=1), 0.0))
+    covariances = np.asarray(model.covariances_, dtype=np.float64)
+    least = family.thinnest(covariances, len(model.means_), np.ldexp(spread, _unit(case)))
+    thinnest = np.sqrt(np.maximum(least, 0.0))
     flat = np.flatnonzero(thinnest < THIN)
     if len(flat) == len(thinnest):
-        if len(flat) > 1 or _family(case).whole:
+        if len(flat) > 1 or family.whole:
             yield Finding(
                 "dependent-columns",
                 "columns depend on each other: all components are flat in some direction",

@@ -310,7 +310,7 @@ class MixtureModel(
 def own_frame(family: Family, means: Floats, covariances: Floats) -> Frame:
     """A frame for a mixture that no fit has left: about its means, in units of its spread."""
     k, d = means.shape
-    variances = np.diagonal(family.matrices(covariances, k, d), axis1=1, axis2=2).max(axis=0)
+    variances = family.variances(covariances, k, d).max(axis=0)
     exponent = np.frexp(np.sqrt(variances))[1].astype(np.int32)
     if family.isotropic:
         exponent = np.full(d, exponent.max(), dtype=np.int32)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.algorithms.covariance.floor import NO_ROOTS, Floor, Roots, root_of
+from coterie.algorithms.covariance.floor import NO_ROOTS, Floor, Roots
 from coterie.kernels._native import Team
 from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Densities, Frame, Kind, Moments
@@ -135,8 +135,9 @@ class Family:
         """Is one covariance at the floor in a direction in which the total is far above it?"""
         raise NotImplementedError
 
-    def within(self, weights: Floats, covariances: Floats, d: int) -> Floats:
-        """(d, d) covariance about the means, on average over the components."""
+    def total(self, weights: Floats, means: Floats, covariances: Floats) -> Floats:
+        """(d, d) covariance of a whole mixture, between the components and within them; (d,)
+        variances where the family has nothing but these."""
         raise NotImplementedError
 
     # Coordinates without constraints, for acceleration
@@ -162,12 +163,25 @@ class Family:
         """Of covariances or precisions."""
         return self.precisions(self.factors(matrices))
 
+    def variances(self, covariances: Floats, k: int, d: int) -> Floats:
+        """(k, d) of columns."""
+        raise NotImplementedError
+
+    def thinnest(self, covariances: Floats, k: int, unit: Floats) -> Floats:
+        """(k,) the least variance in any direction, of columns in these units, (d,); those that
+        have none are left out."""
+        raise NotImplementedError
+
     def sample(
         self, means: Floats, covariances: Floats, counts: list[int], random: np.random.RandomState
     ) -> Floats:
         """counts[c] points of each component, one component after the other."""
-        k, d = means.shape
-        parts = []
-        for mean, C, count in zip(means, self.matrices(covariances, k, d), counts, strict=True):
-            parts.append(mean + random.standard_normal((count, d)) @ root_of(C).T)
+        (k, d), parts = means.shape, []
+        for c, count in enumerate(counts):
+            about = self.spread_out(random.standard_normal((count, d)), covariances, k, c)
+            parts.append(means[c] + about)
         return np.concatenate(parts)
+
+    def spread_out(self, points: Floats, covariances: Floats, k: int, c: int) -> Floats:
+        """Standard normal points, (n, d), as component c of k has them about its mean."""
+        raise NotImplementedError

@@ -18,6 +18,7 @@ from coterie.algorithms.covariance.floor import (
     clear_of,
     hold,
     inverse_root,
+    root_of,
 )
 from coterie.kernels import triangles
 from coterie.kernels._native import Team
@@ -50,6 +51,26 @@ class Matrices(Family):
         values, vectors = np.linalg.eigh(triangles.symmetric(C) / unit)
         spread = np.einsum("ij,ik,kj->j", vectors, total / unit, vectors)
         return bool(np.any((values <= AT) & (spread > NEAR)))
+
+    def total(self, weights: Floats, means: Floats, covariances: Floats) -> Floats:
+        from_mean = means - weights @ means
+        between = (from_mean * weights[:, np.newaxis]).T @ from_mean
+        return np.asarray(between + self.within(weights, covariances))
+
+    def within(self, weights: Floats, covariances: Floats) -> Floats:
+        """(d, d) covariance about the means, on average over the components."""
+        raise NotImplementedError
+
+    def variances(self, covariances: Floats, k: int, d: int) -> Floats:
+        return np.diagonal(self.matrices(covariances, k, d), axis1=1, axis2=2)
+
+    def thinnest(self, covariances: Floats, k: int, unit: Floats) -> Floats:
+        kept = np.flatnonzero(unit)
+        own = self.matrices(covariances, k, len(unit))[:, kept[:, np.newaxis], kept]
+        return np.asarray(np.linalg.eigvalsh(own / np.outer(unit[kept], unit[kept])).min(axis=1))
+
+    def spread_out(self, points: Floats, covariances: Floats, k: int, c: int) -> Floats:
+        return np.asarray(points @ root_of(self.matrices(covariances, k, points.shape[1])[c]).T)
 
     def coordinates(self, covariances: Floats) -> Floats:
         """Cholesky factors, with the logarithms of their diagonals."""
@@ -136,7 +157,7 @@ class Full(Matrices):
     def reach(self, factors: Floats, moved: Floats) -> float:
         return triangles.largest_reach(factors, moved)
 
-    def within(self, weights: Floats, covariances: Floats, d: int) -> Floats:
+    def within(self, weights: Floats, covariances: Floats) -> Floats:
         return triangles.symmetric(weights @ covariances)
 
     def stack(self, covariances: Floats) -> Floats:
@@ -219,7 +240,7 @@ class Tied(Matrices):
     def each(self, covariances: Floats) -> Sequence[Floats]:
         return [triangles.folded(covariances)]
 
-    def within(self, weights: Floats, covariances: Floats, d: int) -> Floats:
+    def within(self, weights: Floats, covariances: Floats) -> Floats:
         return covariances
 
     def stack(self, covariances: Floats) -> Floats:

@@ -23,8 +23,8 @@ class Variances(Family):
         """The floor of one component's variances, from that of the columns, (d,)."""
         raise NotImplementedError
 
-    def spread(self, C: Floats) -> Floats:
-        """The variances that a matrix has, (d, d)."""
+    def spread(self, variances: Floats) -> Floats:
+        """One component's variances, from those of the columns, (d,)."""
         raise NotImplementedError
 
     def factors(
@@ -44,8 +44,21 @@ class Variances(Family):
         least = self.least(floor.values)
         return bool(np.any((AT * least >= C) & (self.spread(total) > NEAR * least)))
 
-    def within(self, weights: Floats, covariances: Floats, d: int) -> Floats:
-        return np.diag(np.broadcast_to(weights @ covariances, d))
+    def total(self, weights: Floats, means: Floats, covariances: Floats) -> Floats:
+        between = weights @ (means - weights @ means) ** 2
+        return np.asarray(between + weights @ covariances)
+
+    def thinnest(self, covariances: Floats, k: int, unit: Floats) -> Floats:
+        kept = unit > 0
+        own = self.variances(covariances, k, len(unit))[:, kept]
+        return np.asarray((own / unit[kept] / unit[kept]).min(axis=1))
+
+    def spread_out(self, points: Floats, covariances: Floats, k: int, c: int) -> Floats:
+        own = self.variances(covariances, k, points.shape[1])[c]
+        return np.asarray(points * np.sqrt(own))
+
+    def matrices(self, covariances: Floats, k: int, d: int) -> Floats:
+        return np.asarray(self.variances(covariances, k, d)[:, :, None] * np.eye(d))
 
     def coordinates(self, covariances: Floats) -> Floats:
         """Logarithms of standard deviations."""
@@ -77,8 +90,8 @@ class Diag(Variances):
     def least(self, floor: Floats) -> Floats:
         return floor
 
-    def spread(self, C: Floats) -> Floats:
-        return np.diagonal(C)
+    def spread(self, variances: Floats) -> Floats:
+        return variances
 
     def second_moments(self, variances: Floats) -> Floats:
         return variances[np.newaxis]
@@ -99,8 +112,8 @@ class Diag(Variances):
     def reach(self, factors: Floats, moved: Floats) -> float:
         return float((moved * factors).max())
 
-    def matrices(self, covariances: Floats, k: int, d: int) -> Floats:
-        return np.asarray(covariances[:, :, None] * np.eye(d))
+    def variances(self, covariances: Floats, k: int, d: int) -> Floats:
+        return covariances
 
 
 class Spherical(Variances):
@@ -124,8 +137,8 @@ class Spherical(Variances):
     def least(self, floor: Floats) -> Floats:
         return np.asarray(floor.mean())
 
-    def spread(self, C: Floats) -> Floats:
-        return np.asarray(np.trace(C) / len(C))
+    def spread(self, variances: Floats) -> Floats:
+        return np.asarray(variances.mean())
 
     def second_moments(self, variances: Floats) -> Floats:
         return np.asarray(variances.sum(keepdims=True))
@@ -155,5 +168,5 @@ class Spherical(Variances):
     def reach(self, factors: Floats, moved: Floats) -> float:
         return float((moved * factors[:, None]).max())
 
-    def matrices(self, covariances: Floats, k: int, d: int) -> Floats:
-        return np.asarray(np.broadcast_to(covariances, k)[:, None, None] * np.eye(d))
+    def variances(self, covariances: Floats, k: int, d: int) -> Floats:
+        return np.broadcast_to(np.broadcast_to(covariances, k)[:, None], (k, d))
