@@ -87,6 +87,8 @@ def test_drivers_may_ask_any_family(name: str) -> None:
     np.testing.assert_allclose(family.total(weights, means, framed), total, rtol=1e-12)
     variances = np.diagonal(whole, axis1=1, axis2=2)
     np.testing.assert_allclose(family.variances(C, 3, 4), variances, rtol=1e-12)
+    axes = random.normal(size=(4, 2))
+    np.testing.assert_allclose(family.along(C, 3, axes), axes.T @ whole @ axes, rtol=1e-12)
     unit = np.array([2.0, 0.0, 0.5, 1.0])  # the second column is left out
     kept = whole[:, [[0], [2], [3]], [0, 2, 3]] / np.outer(unit[[0, 2, 3]], unit[[0, 2, 3]])
     thinnest = np.linalg.eigvalsh(kept).min(axis=1)

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture as Peer
 
 from coterie import GaussianMixture, diagnose
+from coterie.plots import ClustersDisplay
 
 from .mixture_helpers import FAMILIES, groups, start_from
 
@@ -128,6 +129,7 @@ def test_very_many_columns_need_no_matrices(family: str) -> None:
     assert points.shape == (5, 40_000)
     assert len(labels) == 5
     assert any("collapsed" in str(finding) for finding in diagnose(model, X))
+    assert ClustersDisplay.from_estimator(model, X).covariances.shape == (3, 2, 2)
 
 
 @pytest.mark.parametrize("count", [0, -1, 2.5])

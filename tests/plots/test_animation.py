@@ -12,6 +12,7 @@ import coterie
 from coterie import DBSCAN, GaussianMixture, KMeans
 from coterie.data import blobs, paper_non_convex
 from coterie.plots import animation
+from coterie.plots.projection import Projection
 
 pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")
@@ -21,7 +22,7 @@ SMALL: dict[str, Any] = {"width": 240, "height": 180}
 
 
 def scenes(model: Any, rows: Any) -> list[animation.Scene]:
-    return list(animation._scenes(model, model.trace_, rows))
+    return list(animation._scenes(model, model.trace_, rows, Projection.of(rows, None, None)))
 
 
 def test_scenes_of_kmeans_are_its_iterations() -> None:
@@ -40,8 +41,8 @@ def test_scenes_of_mixtures_and_density() -> None:
     told = scenes(soft, X)
     assert len(told) == len(soft.trace_) + 1
     np.testing.assert_array_equal(told[-1].labels, soft.predict(X))
-    assert told[0].covariances is not None
     first = soft.trace_[0]
+    np.testing.assert_allclose(told[0].covariances, first.covariances)  # the view is the plane
     precisions = np.linalg.inv(first.covariances)
     entered = GaussianMixture(3, weights_init=first.weights, precisions_init=precisions, max_iter=0)
     entered.set_params(means_init=first.means).fit(X)

@@ -34,7 +34,7 @@ class Scene:
 
     labels: Labels
     means: Floats | None  # (k, d)
-    covariances: Floats | None  # (k, d, d)
+    covariances: Floats | None  # (k, 2, 2), as the view shows them
     words: str
     kind: NDArray[np.uint8] | None = None
 
@@ -93,8 +93,8 @@ def animate(
             "a trace; set trace=True and fit again"
         )
     rows = checked_rows(X)
-    scenes = _thinned(list(_scenes(model, trace, rows)))
     view = Projection.of(rows, columns, names or getattr(model, "feature_names_in_", None))
+    scenes = _thinned(list(_scenes(model, trace, rows, view)))
     flat = view.points(rows)
 
     def draw(place: int) -> Picture:
@@ -104,10 +104,10 @@ def animate(
     return target
 
 
-def _scenes(model: Any, trace: Sequence[Any], X: Any) -> Iterator[Scene]:
+def _scenes(model: Any, trace: Sequence[Any], X: Any, view: Projection) -> Iterator[Scene]:
     """What a trace tells, one frame after the other."""
     if hasattr(trace[0], "covariances"):
-        yield from _mixture_scenes(model, trace, X)
+        yield from _mixture_scenes(model, trace, X, view)
     elif hasattr(trace[0], "means"):
         yield from _means_scenes(model, trace, X)
     else:
@@ -128,19 +128,17 @@ def _means_scenes(model: Any, trace: Sequence[Any], X: Any) -> Iterator[Scene]:
     yield Scene(np.asarray(model.labels_, dtype=np.intp), model.cluster_centers_, None, words)
 
 
-def _mixture_scenes(model: Any, trace: Sequence[Any], X: Any) -> Iterator[Scene]:
-    family = model._family
+def _mixture_scenes(model: Any, trace: Sequence[Any], X: Any, view: Projection) -> Iterator[Scene]:
     last = type(trace[0])(model.weights_, model.means_, model.covariances_)
     for step, mixture in enumerate([*trace, last]):
-        k, d = mixture.means.shape
-        matrices = family.matrices(np.asarray(mixture.covariances, dtype=np.float64), k, d)
         now = _with_mixture(model, mixture)
         if step < len(model.history_):
             error = model.history_[step].error
         else:
             error = model.soft_clustering_error_
         words = f"iteration {step}: soft clustering error {error:.6g}"
-        yield Scene(np.asarray(now.predict(X), dtype=np.intp), mixture.means, matrices, words)
+        seen = view.covariances(model, mixture.covariances)
+        yield Scene(np.asarray(now.predict(X), dtype=np.intp), mixture.means, seen, words)
 
 
 def _with_mixture(model: Any, mixture: Any) -> Any:
@@ -189,8 +187,7 @@ def _picture(
     display.numbered = scene.kind is None  # clusters that grow would carry their numbers about
     if scene.means is not None:
         display.means = view.points(scene.means)
-    if scene.covariances is not None:
-        display.covariances = view.covariance(scene.covariances)
+    display.covariances = scene.covariances
     display.title = scene.words if title is None else f"{title} — {scene.words}"
     display.plot(figure.subplots())
     canvas.draw()

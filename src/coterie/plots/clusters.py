@@ -89,7 +89,7 @@ class ClustersDisplay(Display):
         if means and centres is not None:
             display.means = view.points(centres)
         if ellipses and hasattr(model, "covariances_"):
-            display.covariances = view.covariance(_matrices(model))
+            display.covariances = view.covariances(model, model.covariances_)
             display.means = view.points(model.means_)
         if hasattr(model, "kind_") and len(model.kind_) == len(found):
             display.kind = model.kind_
@@ -195,13 +195,6 @@ class ClustersDisplay(Display):
             shades[self.regions], extent=limits(self.points), origin="lower", aspect="auto",
             interpolation="bilinear", zorder=0,
         )  # fmt: skip
-
-
-def _matrices(model: Any) -> Floats:
-    """(k, d, d) covariances of a mixture."""
-    k, d = model.means_.shape
-    found: Floats = model._family.matrices(np.asarray(model.covariances_, dtype=np.float64), k, d)
-    return found
 
 
 def draw_ellipse(axes: Axes, mean: Floats, covariance: Floats, colour: Floats) -> None:

@@ -74,10 +74,12 @@ class Projection:
             return _times(np.asarray(X, dtype=np.float64), self.axes)
         return _times(np.asarray(X, dtype=np.float64) - self.origin, self.axes)
 
-    def covariance(self, matrices: Floats) -> Floats:
-        """(k, d, d) to (k, 2, 2): what the Gaussians look like from here."""
-        flat: Floats = self.axes.T @ matrices @ self.axes
-        return flat
+    def covariances(self, mixture: Any, of: Floats) -> Floats:
+        """(k, 2, 2): what Gaussians of a mixture's family look like from here."""
+        found: Floats = mixture._family.along(
+            np.asarray(of, dtype=np.float64), len(mixture.means_), self.axes
+        )
+        return found
 
     def lifted(self, points: Floats) -> Floats:
         """(n, 2) of an exact view back to (n, d)."""

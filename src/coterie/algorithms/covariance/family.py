@@ -167,6 +167,10 @@ class Family:
         """(k, d) of columns."""
         raise NotImplementedError
 
+    def along(self, covariances: Floats, k: int, axes: Floats) -> Floats:
+        """(k, a, a) as seen along some axes, (d, a)."""
+        raise NotImplementedError
+
     def thinnest(self, covariances: Floats, k: int, unit: Floats) -> Floats:
         """(k,) the least variance in any direction, of columns in these units, (d,); those that
         have none are left out."""

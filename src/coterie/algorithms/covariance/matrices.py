@@ -64,6 +64,9 @@ class Matrices(Family):
     def variances(self, covariances: Floats, k: int, d: int) -> Floats:
         return np.diagonal(self.matrices(covariances, k, d), axis1=1, axis2=2)
 
+    def along(self, covariances: Floats, k: int, axes: Floats) -> Floats:
+        return np.asarray(axes.T @ self.matrices(covariances, k, len(axes)) @ axes)
+
     def thinnest(self, covariances: Floats, k: int, unit: Floats) -> Floats:
         kept = np.flatnonzero(unit)
         own = self.matrices(covariances, k, len(unit))[:, kept[:, np.newaxis], kept]

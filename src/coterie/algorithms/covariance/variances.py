@@ -48,6 +48,10 @@ class Variances(Family):
         between = weights @ (means - weights @ means) ** 2
         return np.asarray(between + weights @ covariances)
 
+    def along(self, covariances: Floats, k: int, axes: Floats) -> Floats:
+        variances = self.variances(covariances, k, len(axes))
+        return np.asarray(axes.T @ (variances[:, :, np.newaxis] * axes))
+
     def thinnest(self, covariances: Floats, k: int, unit: Floats) -> Floats:
         kept = unit > 0
         own = self.variances(covariances, k, len(unit))[:, kept]
