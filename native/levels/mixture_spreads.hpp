@@ -12,6 +12,7 @@ struct Spreads {
     int sums;          // of a component: mass, first moments, second ones of its kind
     double* lanes;     // (k, sums, 8)
     double* distances; // spherical: (groups, k, 8) squared
+
     static int sums_of(const SumsShape& shape) {
         return 1 + shape.d + static_cast<int>(shape.second());
     }
