@@ -11,90 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.engines.memory import MemoryEngine
-from coterie.kernels import _native, mixture_steps, triangles
+from coterie.kernels import _native, mixture_steps
 from coterie.kernels.mixture_steps import Densities, Frame, Kind
 from tests.strategies import LEVELS, level
 
-KINDS: list[Kind] = ["full", "tied", "diag", "spherical"]
-LONG = np.longdouble
-
-
-def model(kind: Kind, k: int, d: int, seed: int) -> Densities:
-    random = np.random.default_rng(seed)
-    shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
-    factors = random.normal(size=shape) * 0.3
-    if len(shape) >= 2 and shape[-1] == shape[-2] and kind in ("full", "tied"):
-        factors = np.triu(factors, 1) + np.eye(d) * random.uniform(0.5, 2, size=(*shape[:-1], 1))
-    else:
-        factors = np.abs(factors) + 0.5
-    if kind == "full":
-        factors = triangles.folded(factors)
-    return Densities(kind, random.normal(size=k), random.normal(size=(k, d)) * 2, factors)
-
-
-def rows(n: int, d: int, seed: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    return np.random.default_rng(seed + 1).normal(size=(n, d)) * 2
-
-
-def expected(X: Any, w: Any, q: Densities) -> tuple[Any, ...]:
-    """(scores, degrees, mass, first, second) in long double; second as whole matrices."""
-    x, k = X.astype(LONG), len(q.means)
-    logs = np.empty((len(x), k), dtype=LONG)
-    for c in range(k):
-        f = q.factor(c).astype(LONG)
-        z = x - q.means[c]
-        y = z @ f if np.ndim(f) == 2 else z * f
-        logs[:, c] = q.offsets[c] - (y * y).sum(axis=1) / 2
-    top = logs.max(axis=1, keepdims=True)
-    scores = (top + np.log(np.exp(logs - top).sum(axis=1, keepdims=True)))[:, 0]
-    degrees = np.exp(logs - scores[:, None])
-    r = degrees * (np.ones(len(x)) if w is None else w).astype(LONG)[:, None]
-    centred = x[:, None, :] - (q.means if q.centres is None else q.centres)
-    first = (r[:, :, None] * centred).sum(axis=0)
-    second = np.einsum("nk,nki,nkj->kij", r, centred, centred)
-    return scores, degrees, r.sum(axis=0), first, second
-
-
-def in_kind(second: Any, kind: Kind) -> Any:
-    if kind == "full":
-        return triangles.folded(second)
-    diagonals = np.diagonal(second, axis1=1, axis2=2)
-    return diagonals if kind == "diag" else diagonals.sum(axis=1)
-
-
-def check(X: Any, w: Any, q: Densities, engine: MemoryEngine) -> None:
-    frame = Frame.plain(X.shape[1])
-    scores, degrees, mass, first, second = expected(X, w, q)
-    found = engine.reduce(mixture_steps.sweep, frame, q).moments
-    size = 1 + np.abs(scores.astype(float)).max()
-    weights = np.ones(len(X)) if w is None else w
-    assert abs(found.log_likelihood - (scores * weights).sum()) < 1e-13 * size * weights.sum()
-    np.testing.assert_allclose(
-        engine.gather(mixture_steps.score_samples, frame, q),
-        scores.astype(float),
-        rtol=0,
-        atol=1e-13 * size,
-    )
-    y = engine.gather(mixture_steps.responsibilities, frame, q)
-    np.testing.assert_allclose(y, degrees.astype(float), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(y.sum(axis=1), 1.0, atol=1e-14)
-    labels = engine.gather(mixture_steps.labels, frame, q)
-    assert np.all(degrees[np.arange(len(X)), labels] >= degrees.max(axis=1) - 1e-12)
-    scale = 1e-12 * max(1.0, float(np.abs(second).max()))
-    np.testing.assert_allclose(found.mass, mass.astype(float), rtol=0, atol=scale)
-    np.testing.assert_allclose(found.first, first.astype(float), rtol=0, atol=scale)
-    if q.kind == "tied":
-        assert found.second is None
-    else:
-        wanted = in_kind(second, q.kind).astype(float)
-        np.testing.assert_allclose(found.second, wanted, rtol=0, atol=2 * scale)
-
-
-def check_somewhere(X: Any, q: Densities, weighted: bool, simd: str, seed: int) -> None:
-    """With weights or without, on one of the machine's levels."""
-    w = np.random.default_rng(seed).uniform(0.1, 3, len(X)) if weighted else None
-    with level(simd):
-        check(X, w, q, MemoryEngine(X, w))
+from .mixture_cases import KINDS, check, check_somewhere, expected, in_kind, model, rows
 
 
 @given(
@@ -191,89 +112,6 @@ def test_the_same_bits_whether_densities_are_left_out_or_not() -> None:
     parts = blocks.reduce(mixture_steps.sweep, frame, q).moments
     assert whole.log_likelihood == parts.log_likelihood
     np.testing.assert_array_equal(whole.second, parts.second)
-
-
-def near(kind: Kind, k: int, d: int, seed: int, within: float = 1.0) -> Densities:
-    """Components that overlap, whose means are `within` standard deviations from the origin: up to
-    eight, no mean is subtracted from rows, and moments are taken about the origin."""
-    q = model(kind, k, d, seed)
-    means = np.empty((k, d))
-    for c in range(k):
-        f = q.factor(c)
-        whitened = q.means[c] @ f if np.ndim(f) == 2 else q.means[c] * f
-        means[c] = q.means[c] * (within / np.linalg.norm(whitened))
-    return replace(q, means=means)
-
-
-@given(
-    kind=st.sampled_from(KINDS),
-    d=st.integers(1, 26),
-    k=st.integers(1, 20),
-    n=st.integers(1, 700),
-    within=st.sampled_from([0.1, 1.0, 3.0, 7.9, 8.1]),
-    weighted=st.booleans(),
-    simd=st.sampled_from(LEVELS),
-    seed=st.integers(0, 2**20),
-)
-@settings(max_examples=200, deadline=None)
-def test_components_near_the_origin(
-    kind: Kind, d: int, k: int, n: int, within: float, weighted: bool, simd: str, seed: int
-) -> None:
-    X, q = rows(n, d, seed), near(kind, k, d, seed, within)
-    check_somewhere(X, q, weighted, simd, seed)
-
-
-@pytest.mark.parametrize("kind", ["full", "diag", "spherical"])
-@pytest.mark.parametrize("d", [2, 3, 8])
-@pytest.mark.parametrize("width", [1e-1, 1e-3, 1e-6])
-def test_moments_about_the_origin_are_not_taken_where_they_would_lose_digits(
-    kind: Kind, d: int, width: float
-) -> None:
-    """Wide components whose rows lie close to their means: after this step they are narrow."""
-    k = 4
-    random = np.random.default_rng(1)
-    means = np.zeros((k, d))
-    means[range(k), [0, 0, 1, 1]] = [7.8, -7.8, 7.8, -7.8]
-    X = np.repeat(means, 500, axis=0) + width * random.normal(size=(500 * k, d))
-    factors = {"diag": np.ones((k, d)), "spherical": np.ones(k)}.get(
-        kind, triangles.folded(np.broadcast_to(np.eye(d), (k, d, d)))
-    )
-    q = Densities(kind, np.zeros(k), means, factors)
-    found = MemoryEngine(X).reduce(mixture_steps.sweep, Frame.plain(d), q).moments
-    wanted = in_kind(expected(X, None, q)[4], kind).astype(float)
-    assert found.second is not None
-    np.testing.assert_allclose(found.second, wanted, rtol=0, atol=1e-13 * wanted.max())
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("simd", LEVELS)
-def test_rows_whose_distance_overflows_do_so_to_one_side(kind: Kind, simd: str) -> None:
-    """Near the origin, products with means could overflow to the other side."""
-    q = near(kind, 3, 3, 2, 5.0)
-    sizes = [1e155, 1e200, 1e300, 1e306, 1.7e308]
-    X = np.concatenate([size * (q.means / np.abs(q.means).max()) for size in sizes])
-    X = np.concatenate([X, -X, np.eye(3) * 1e308, np.ones((9, 3))])
-    with level(simd):
-        found = MemoryEngine(X).gather(mixture_steps.score_samples, Frame.plain(3), q)
-    assert np.all(np.isneginf(found[:-9]))
-    np.testing.assert_allclose(found[-9:], expected(X[-9:], None, q)[0].astype(float))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("k", "d"), [(5, 2), (3, 5), (8, 13), (20, 16), (12, 24)])
-def test_same_bits_for_threads_and_blocks_near_the_origin(kind: Kind, k: int, d: int) -> None:
-    size = mixture_steps.chunk_rows(d)
-    X, q = np.resize(rows(999, d, 1), (3 * size + 77, d)), near(kind, k, d, 1)
-    frame = Frame.plain(d)
-    whole = MemoryEngine(X).reduce(mixture_steps.sweep, frame, q).moments
-    engines = [MemoryEngine(X, n_threads=t) for t in (2, 5)]
-    engines += [MemoryEngine(X, block_rows=size, align=size)]
-    for engine in engines:
-        found = engine.reduce(mixture_steps.sweep, frame, q).moments
-        assert found.log_likelihood == whole.log_likelihood
-        assert np.array_equal(found.mass, whole.mass)
-        assert np.array_equal(found.first, whole.first)
-        assert kind == "tied" or np.array_equal(found.second, whole.second)
 
 
 @pytest.mark.parametrize("kind", KINDS)

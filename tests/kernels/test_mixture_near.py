@@ -1,0 +1,86 @@
+"""Components near the origin: no mean is subtracted, and moments are moved to the means."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coterie.engines.memory import MemoryEngine
+from coterie.kernels import mixture_steps, triangles
+from coterie.kernels.mixture_steps import Densities, Frame, Kind
+from tests.strategies import LEVELS, level
+
+from .mixture_cases import KINDS, check_somewhere, expected, in_kind, near, rows
+
+
+@given(
+    kind=st.sampled_from(KINDS),
+    d=st.integers(1, 26),
+    k=st.integers(1, 20),
+    n=st.integers(1, 700),
+    within=st.sampled_from([0.1, 1.0, 3.0, 7.9, 8.1]),
+    weighted=st.booleans(),
+    simd=st.sampled_from(LEVELS),
+    seed=st.integers(0, 2**20),
+)
+@settings(max_examples=200, deadline=None)
+def test_components_near_the_origin(
+    kind: Kind, d: int, k: int, n: int, within: float, weighted: bool, simd: str, seed: int
+) -> None:
+    X, q = rows(n, d, seed), near(kind, k, d, seed, within)
+    check_somewhere(X, q, weighted, simd, seed)
+
+
+@pytest.mark.parametrize("kind", ["full", "diag", "spherical"])
+@pytest.mark.parametrize("d", [2, 3, 8])
+@pytest.mark.parametrize("width", [1e-1, 1e-3, 1e-6])
+def test_moments_about_the_origin_are_not_taken_where_they_would_lose_digits(
+    kind: Kind, d: int, width: float
+) -> None:
+    """Wide components whose rows lie close to their means: after this step they are narrow."""
+    k = 4
+    random = np.random.default_rng(1)
+    means = np.zeros((k, d))
+    means[range(k), [0, 0, 1, 1]] = [7.8, -7.8, 7.8, -7.8]
+    X = np.repeat(means, 500, axis=0) + width * random.normal(size=(500 * k, d))
+    factors = {"diag": np.ones((k, d)), "spherical": np.ones(k)}.get(
+        kind, triangles.folded(np.broadcast_to(np.eye(d), (k, d, d)))
+    )
+    q = Densities(kind, np.zeros(k), means, factors)
+    found = MemoryEngine(X).reduce(mixture_steps.sweep, Frame.plain(d), q).moments
+    wanted = in_kind(expected(X, None, q)[4], kind).astype(float)
+    assert found.second is not None
+    np.testing.assert_allclose(found.second, wanted, rtol=0, atol=1e-13 * wanted.max())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("simd", LEVELS)
+def test_rows_whose_distance_overflows_do_so_to_one_side(kind: Kind, simd: str) -> None:
+    """Near the origin, products with means could overflow to the other side."""
+    q = near(kind, 3, 3, 2, 5.0)
+    sizes = [1e155, 1e200, 1e300, 1e306, 1.7e308]
+    X = np.concatenate([size * (q.means / np.abs(q.means).max()) for size in sizes])
+    X = np.concatenate([X, -X, np.eye(3) * 1e308, np.ones((9, 3))])
+    with level(simd):
+        found = MemoryEngine(X).gather(mixture_steps.score_samples, Frame.plain(3), q)
+    assert np.all(np.isneginf(found[:-9]))
+    np.testing.assert_allclose(found[-9:], expected(X[-9:], None, q)[0].astype(float))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("k", "d"), [(5, 2), (3, 5), (8, 13), (20, 16), (12, 24)])
+def test_same_bits_for_threads_and_blocks_near_the_origin(kind: Kind, k: int, d: int) -> None:
+    size = mixture_steps.chunk_rows(d)
+    X, q = np.resize(rows(999, d, 1), (3 * size + 77, d)), near(kind, k, d, 1)
+    frame = Frame.plain(d)
+    whole = MemoryEngine(X).reduce(mixture_steps.sweep, frame, q).moments
+    engines = [MemoryEngine(X, n_threads=t) for t in (2, 5)]
+    engines += [MemoryEngine(X, block_rows=size, align=size)]
+    for engine in engines:
+        found = engine.reduce(mixture_steps.sweep, frame, q).moments
+        assert found.log_likelihood == whole.log_likelihood
+        assert np.array_equal(found.mass, whole.mass)
+        assert np.array_equal(found.first, whole.first)
+        assert kind == "tied" or np.array_equal(found.second, whole.second)
