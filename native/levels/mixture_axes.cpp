@@ -16,19 +16,17 @@ struct Scratch {
     Features features; // near the origin, or else
     Spreads spreads;
 
-    static int features_of(const SumsShape& shape) {
-        return 1 + shape.d + static_cast<int>(shape.second());
-    }
     static size_t whites(const SumsShape& shape) {
         return shape.kind == kTied ? static_cast<size_t>(kLeafRows) * ((shape.d + 3) / 4 * 4) : 0;
     }
     static size_t doubles(const SumsShape& shape) {
         return whites(shape) + Linear::doubles(shape) +
-               std::max(Features::doubles(shape.k, features_of(shape)), Spreads::doubles(shape));
+               std::max(Features::doubles(shape.k, Spreads::sums_of(shape)),
+                        Spreads::doubles(shape));
     }
     Scratch(const SumsShape& shape, const Leaf& leaf)
         : white(leaf.rest), linear(leaf, white + whites(shape)),
-          features(leaf.k, features_of(shape), linear.lengths + Linear::doubles(shape)),
+          features(leaf.k, Spreads::sums_of(shape), linear.lengths + Linear::doubles(shape)),
           spreads(shape, features.values) {}
 };
 

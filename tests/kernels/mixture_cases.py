@@ -9,7 +9,7 @@ import numpy as np
 
 from coterie.engines.memory import MemoryEngine
 from coterie.kernels import mixture_steps, triangles
-from coterie.kernels.mixture_steps import Densities, Frame, Kind
+from coterie.kernels.mixture_steps import Densities, Frame, Kind, Moments
 from tests.strategies import level
 
 KINDS: list[Kind] = ["full", "tied", "diag", "spherical"]
@@ -104,3 +104,11 @@ def near(kind: Kind, k: int, d: int, seed: int, within: float = 1.0) -> Densitie
         whitened = q.means[c] @ f if np.ndim(f) == 2 else q.means[c] * f
         means[c] = q.means[c] * (within / np.linalg.norm(whitened))
     return replace(q, means=means)
+
+
+def assert_same_bits(found: Moments, wanted: Moments) -> None:
+    assert found.log_likelihood == wanted.log_likelihood
+    assert np.array_equal(found.mass, wanted.mass)
+    assert np.array_equal(found.first, wanted.first)
+    assert (found.second is None) == (wanted.second is None)
+    assert found.second is None or np.array_equal(found.second, wanted.second)
