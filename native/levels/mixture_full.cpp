@@ -38,35 +38,44 @@ struct Scratch {
 
 void densities(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch,
                const Pause& pause) {
+    const int asked = (kBatch + leaf.k - 1) / leaf.k; // rows, by each component
     for (int g = 0; g < leaf.groups; g += kBatch / 8) {
         const int groups = std::min(kBatch / 8, leaf.groups - g);
         for (int c = 0; c < leaf.k; ++c) {
             pause();
-            leaf.ask_ahead(task, 8 * g + kBatch * c / leaf.k, 8 * g + kBatch * (c + 1) / leaf.k);
+            leaf.ask_ahead(task, 8 * g + std::min(kBatch, asked * c),
+                           8 * g + std::min(kBatch, asked * (c + 1)));
             log_densities(task, c, leaf.group(g), 8 * leaf.padded, groups, scratch.moved,
                           leaf.logs(g) + 8 * c, 8 * leaf.k);
         }
     }
 }
 
-// Gathers the rows that matter to component c, and adds them to its moments.
-void maximise(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch, int c) {
+// Gathers the rows that matter to component c, and adds them to its moments. pairs: those of the
+// leaf, or null if all are there.
+void maximise(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch, const Pairs* pairs,
+              int c) {
     double* mass = scratch.sums + c * scratch.component;
     double *first = mass + 8, *second = first + leaf.padded;
     const Panel& panel = scratch.panel;
-    const auto share = [&](int v) __attribute__((always_inline)) {
-        return load<VD>(leaf.logs(v / kParts) + 8 * c + v % kParts * kLanes) *
-               load<VD>(leaf.share + v * kLanes);
-    };
     const auto columns = [rows = leaf.rows, padded = leaf.padded](int b) {
         return [from = rows + 4 * b, padded](int place) __attribute__((always_inline)) {
             return load<D4>(from + static_cast<size_t>(place) * padded);
         };
     };
-    panel.choose(leaf.groups * kParts, share, mass, [&](int rows) {
+    const auto add = [&](int rows) {
         panel.gather(columns, task.centres + static_cast<size_t>(c) * leaf.d, leaf.d, rows, first);
         panel.multiply_rows(rows, 0, panel.blocks, second);
-    });
+    };
+    if (pairs) {
+        const int from = pairs->starts[c], count = pairs->starts[c + 1] - from;
+        panel.choose_listed(pairs->places + from, pairs->values + from, count, mass, add);
+    } else {
+        const auto share = [&](int v) __attribute__((always_inline)) {
+            return load<VD>(leaf.logs(v / kParts) + 8 * c + v % kParts * kLanes);
+        };
+        panel.choose(leaf.groups * kParts, share, mass, add);
+    }
 }
 
 // Returns false if the sums of products lost too many digits.
@@ -85,70 +94,130 @@ bool write_sums(const MixtureTask& task, const Leaf& leaf, const Scratch& scratc
     return !products || products->write(task.centres, out + 1, first, second);
 }
 
-void write_shares(const MixtureTask& task, const Leaf& leaf) {
+// Weights times degrees of all rows, component by component.
+void write_shares(const MixtureTask& task, const Leaf& leaf, const Pairs* pairs) {
     for (int c = 0; c < leaf.k; ++c) {
         double* out =
             task.shares + static_cast<size_t>(c) * kStretch + leaf.first - task.shared_from;
-        for (int g = 0; g < leaf.groups; ++g)
-            for (int p = 0; p < kParts; ++p)
-                store(out + 8 * g + p * kLanes, load<VD>(leaf.logs(g) + 8 * c + p * kLanes) *
-                                                    load<VD>(leaf.share + 8 * g + p * kLanes));
+        if (pairs) {
+            std::fill(out, out + 8 * leaf.groups, 0.0);
+            for (int t = pairs->starts[c]; t < pairs->starts[c + 1]; ++t)
+                out[pairs->places[t]] = pairs->values[t];
+        } else {
+            for (int g = 0; g < leaf.groups; ++g)
+                std::memcpy(out + 8 * g, leaf.logs(g) + 8 * c, sizeof(double) * 8);
+        }
     }
 }
 
-// together: may moments of all components be taken at once? Returns false if that lost digits.
+// One sweep over a chunk. together: may moments of all components be taken at once?
+class Sweep {
+public:
+    Sweep(const MixtureTask& task, bool together, double* memory, const Pause& pause)
+        : task_(task), together_(together), pause_(pause), leaf_(task, memory),
+          scratch_(task, leaf_), products_(leaf_, scratch_.panel.rest),
+          screen_(leaf_, scratch_.moved, together ? products_.rest : scratch_.panel.rest),
+          columns_(leaf_.columns), limits_(task.degrees ? nullptr : task.limits) {
+        if (task.sums)
+            std::memset(scratch_.sums, 0, sizeof(double) * leaf_.k * scratch_.component);
+        if (together)
+            products_.clear();
+    }
+
+    void add(int64_t begin, int64_t end) {
+        leaf_.place(begin, end);
+        const Pairs* pairs = nullptr;
+        if (!task_.computed()) {
+            read(false, task_.sums);
+            leaf_.take_given(task_);
+        } else if (task_.screened() && !task_.crowded->load() && expect_few()) {
+            pairs = &screen_.pairs;
+        } else {
+            expect_all();
+        }
+        if (task_.labels)
+            return;
+        if (task_.computed())
+            leaf_.finish(task_);
+        if (task_.sums || task_.shares)
+            maximise_all(pairs);
+    }
+
+    // Returns false if sums of products lost too many digits.
+    bool write(double* out) const {
+        if (out)
+            out[0] = leaf_.likelihood.value();
+        return !task_.sums ||
+               write_sums(task_, leaf_, scratch_, together_ ? &products_ : nullptr, out);
+    }
+
+private:
+    void read(bool by_columns, bool by_rows) {
+        leaf_.columns = by_columns ? columns_ : nullptr;
+        leaf_.rows = !by_rows ? nullptr : task_.sums ? scratch_.rows : columns_;
+        if (by_columns || by_rows)
+            leaf_.read(task_);
+    }
+
+    void expect_all() {
+        read(true, task_.sums && !together_);
+        densities(task_, leaf_, scratch_, pause_);
+        if (task_.labels)
+            return leaf_.choose_labels(task_.labels + leaf_.first);
+        leaf_.exponentiate(0, leaf_.groups, true, limits_);
+    }
+
+    // Computes what matters. Returns false if that is so much that all had better be computed, in
+    // the rest of this sweep as well.
+    bool expect_few() {
+        read(false, task_.sums || !Screen::reads_in_place(task_));
+        const int64_t computed = screen_.log_densities(task_, leaf_, pause_);
+        if (computed > kCrowded * leaf_.n * leaf_.k) {
+            task_.crowded->store(true);
+            return false;
+        }
+        if (task_.labels)
+            screen_.pairs.choose_labels(leaf_, task_.labels + leaf_.first);
+        else
+            screen_.pairs.exponentiate(leaf_, limits_);
+        return true;
+    }
+
+    void maximise_all(const Pairs* pairs) {
+        int64_t matter = 0; // no more than kCrowded: too few for products
+        if (pairs)
+            pairs->weigh(leaf_);
+        else
+            matter = leaf_.weigh();
+        if (task_.shares)
+            return write_shares(task_, leaf_, pairs);
+        if (together_ && Products::pay(leaf_, matter))
+            return products_.add(leaf_);
+        if (!leaf_.rows)
+            read(false, true);
+        for (int c = 0; c < leaf_.k; ++c) {
+            pause_();
+            maximise(task_, leaf_, scratch_, pairs, c);
+        }
+    }
+
+    const MixtureTask& task_;
+    const bool together_;
+    const Pause& pause_;
+    Leaf leaf_;
+    const Scratch scratch_;
+    const Products products_;
+    const Screen screen_;
+    double* const columns_;      // of the leaf, where it has them
+    const double* const limits_; // (k,) or null
+};
+
 bool sweep(const MixtureTask& task, int64_t begin, int64_t end, bool together, double* memory,
            double* out, const Pause& pause) {
-    Leaf leaf(task, memory);
-    const Scratch scratch(task, leaf);
-    const Products products(leaf, scratch.panel.rest);
-    const Screen screen(leaf, scratch.moved, together ? products.rest : scratch.panel.rest);
-    double* const values = leaf.columns;
-    const int k = leaf.k;
-    const double* limits = task.degrees ? nullptr : task.limits;
-    if (task.sums)
-        std::memset(scratch.sums, 0, sizeof(double) * k * scratch.component);
-    if (together)
-        std::memset(products.sums, 0, sizeof(double) * products.count * products.wide);
-    for (int64_t at = begin; at < end; at += kLeafRows) {
-        leaf.place(at, std::min<int64_t>(end, at + kLeafRows));
-        const bool screened = task.screened() && !task.crowded->load();
-        // Bounds want rows, densities of all components columns, and sums rows.
-        leaf.columns = screened ? nullptr : values;
-        const bool in_place = screened && !task.sums && Screen::reads_in_place(task);
-        leaf.rows = task.sums ? scratch.rows : screened && !in_place ? values : nullptr;
-        if ((task.sums || task.computed()) && !in_place)
-            leaf.read(task);
-        if (task.computed()) {
-            if (screened) {
-                const int64_t computed = screen.log_densities(task, leaf, pause);
-                if (computed > kCrowded * leaf.n * k)
-                    task.crowded->store(true); // the rest of this sweep
-            } else {
-                densities(task, leaf, scratch, pause);
-            }
-            if (task.labels) {
-                leaf.choose_labels(task.labels + at);
-                continue;
-            }
-            leaf.exponentiate(0, leaf.groups, true, limits);
-            leaf.finish(task);
-        } else {
-            leaf.take_given(task);
-        }
-        if (task.shares)
-            write_shares(task, leaf);
-        if (together && Products::pay(leaf))
-            products.add(leaf);
-        else if (task.sums)
-            for (int c = 0; c < k; ++c) {
-                pause();
-                maximise(task, leaf, scratch, c);
-            }
-    }
-    if (out)
-        out[0] = leaf.likelihood.value();
-    return !task.sums || write_sums(task, leaf, scratch, together ? &products : nullptr, out);
+    Sweep one(task, together, memory, pause);
+    for (int64_t at = begin; at < end; at += kLeafRows)
+        one.add(at, std::min<int64_t>(end, at + kLeafRows));
+    return one.write(out);
 }
 
 } // namespace

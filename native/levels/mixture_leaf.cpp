@@ -12,15 +12,14 @@ constexpr double kNear = 900.0;
 // Of the bits of a float64: the fraction, and what makes it a number from one to two.
 constexpr int64_t kFraction = (int64_t{1} << 52) - 1, kOne = int64_t{1023} << 52;
 
-namespace {
-
-// 2^x in place; the vectors beyond the last, up to a multiple of kTogether, are lost. A function of
-// its own, so that nothing else asks for registers.
+// A function of its own, so that nothing else asks for registers.
 __attribute__((noinline)) void exponentials(double* x, int vectors) {
     const Exponential exponential;
     for (int v = 0; v < vectors; v += kTogether)
         exponential(x + v * kLanes);
 }
+
+namespace {
 
 // Takes the log densities of eight rows below the largest of each row. Zeros will come from those
 // that are not above the limits (k,), if there are any.
@@ -32,8 +31,7 @@ void lower(double* logs, int k, const double* limits, double* top) {
             largest = max(largest, load<VD>(x + 8 * c));
         for (int c = 0; c < k; ++c) {
             const VD below = load<VD>(x + 8 * c) - largest;
-            const double least = limits ? std::max(limits[c], -1021.0) : -1021.0;
-            store(x + 8 * c, below > every(least) ? below : every(kLogOfZero));
+            store(x + 8 * c, below > every(least_log(limits, c)) ? below : every(kLogOfZero));
         }
         store(top + p * kLanes, largest);
     }
@@ -142,6 +140,26 @@ void Leaf::finish(const MixtureTask& task) {
             share[r] *= weights[r];
     for (int r = n; r < 8 * groups; ++r)
         share[r] = 0.0;
+}
+
+// Exponentials become weights times degrees; what is no number becomes zero. Returns how many are
+// above that.
+int64_t Leaf::weigh() const {
+    VL count = {};
+    for (int g = 0; g < groups; ++g)
+        for (int p = 0; p < kParts; ++p) {
+            const VD times = load<VD>(share + 8 * g + p * kLanes);
+            double* e = logs(g) + p * kLanes;
+            for (int c = 0; c < k; ++c) {
+                const VD weight = max(load<VD>(e + 8 * c) * times, VD{});
+                count -= (VL)(weight > VD{});
+                store(e + 8 * c, weight);
+            }
+        }
+    int64_t sum = 0;
+    for (int q = 0; q < kLanes; ++q)
+        sum += count[q];
+    return sum;
 }
 
 // Degrees of belonging that the caller knows.

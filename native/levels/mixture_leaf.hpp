@@ -87,6 +87,15 @@ struct Squares {
 #endif
 };
 
+// 2^x in place; the vectors beyond the last, up to a multiple of kTogether, are lost.
+void exponentials(double* x, int vectors);
+
+// Below a row's largest log density, one that is not above this counts as zero. limits: (k,) or
+// null.
+COTERIE_INLINE double least_log(const double* limits, int c) {
+    return limits ? std::max(limits[c], -1021.0) : -1021.0;
+}
+
 // Scratch of one thread, laid out by `Leaf::doubles`.
 struct Leaf {
     int k, d, padded; // padded: d rounded up to 4
@@ -259,6 +268,7 @@ struct Leaf {
     bool far_below(const MixtureTask& task, const VD* lowest) const;
     void choose_labels(int32_t* out) const;
     void finish(const MixtureTask& task);
+    int64_t weigh() const;
     void take_given(const MixtureTask& task);
 };
 

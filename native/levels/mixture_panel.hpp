@@ -90,23 +90,45 @@ struct Panel {
         for (int p = 0; p < kParts; ++p)
             sum[p] = load<VD>(mass + p * kLanes);
         int rows = 0;
-        const auto pass_on = [&]() __attribute__((always_inline)) {
-            for (int t = 0; t < rows; t += kLanes)
-                store(roots + t, sqrt(load<VD>(roots + t)));
-            full(rows);
-            rows = 0;
-        };
         for (int v = 0; v < vectors; ++v) {
             const VD r = share(v);
-            sum[v % kParts] += r > VD{} ? r : VD{};
+            sum[v % kParts] += r;
             if (rows + kLanes > kPanel)
-                pass_on();
+                rows = pass_on(rows, full);
             rows += pack(r, above(r, VD{}), v * kLanes, roots + rows, places + rows);
         }
         if (rows)
-            pass_on();
+            pass_on(rows, full);
         for (int p = 0; p < kParts; ++p)
             store(mass + p * kLanes, sum[p]);
+    }
+
+    // The same of rows that are listed in order, with their shares. Panels end where those of
+    // `choose` do.
+    template <class Full>
+    COTERIE_INLINE void choose_listed(const uint8_t* listed, const double* shares, int count,
+                                      double* mass, const Full& full) const {
+        int rows = 0;
+        for (int t = 0; t < count; ++t) {
+            const int place = listed[t];
+            const double r = shares[t];
+            if (!(r > 0))
+                continue;
+            mass[place % 8] += r;
+            if (rows + kLanes > kPanel && place / kLanes != places[rows - 1] / kLanes)
+                rows = pass_on(rows, full);
+            roots[rows] = r;
+            places[rows++] = place;
+        }
+        if (rows)
+            pass_on(rows, full);
+    }
+    // Returns how many rows are then left to be passed on: none.
+    template <class Full> COTERIE_INLINE int pass_on(int rows, const Full& full) const {
+        for (int t = 0; t < rows; t += kLanes)
+            store(roots + t, sqrt(load<VD>(roots + t)));
+        full(rows);
+        return 0;
     }
 
     void multiply_rows(int rows, int from, int to, double* second) const;

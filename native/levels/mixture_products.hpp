@@ -21,8 +21,7 @@ struct Products {
     int k, d;
     int count;       // pairs of columns, and so many more that they go in threes
     int wide;        // k, and room for three more
-    double* columns; // (d + 1, kApart), the last of them ones, and room for two more
-    double* scaled;  // the same, times the rows' shares
+    double* columns; // (d + 1, kApart), the last of them ones
     double* pairs;   // (3, kApart) products of two columns
     double* sums;    // (count, wide)
     double* rest;
@@ -36,37 +35,35 @@ struct Products {
     }
     static size_t doubles(const MixtureTask& task) {
         const int k = task.shape.k, d = task.shape.d;
-        return suit(task) ? static_cast<size_t>(kApart) * (2 * (d + 3) + 3) +
+        return suit(task) ? static_cast<size_t>(kApart) * (d + 1 + 3) +
                                 static_cast<size_t>(all_pairs(d)) * (k + 3)
                           : 0;
     }
     Products(const Leaf& leaf, double* memory)
         : k(leaf.k), d(leaf.d), count(all_pairs(d)), wide(k + 3), columns(memory) {
-        scaled = columns + (d + 3) * kApart;
-        pairs = scaled + (d + 3) * kApart;
+        pairs = columns + (d + 1) * kApart;
         sums = pairs + 3 * kApart;
         rest = sums + static_cast<size_t>(count) * wide;
     }
 
-    // Do most rows of the leaf matter to most components? Every fourth group is looked at.
-    static bool pay(const Leaf& leaf) {
-        VL matter = {};
-        int groups = 0;
-        for (int g = 0; g < leaf.groups; g += 4, ++groups)
-            for (int i = 0; i < 8 * leaf.k; i += kLanes)
-                matter -= (VL)(load<VD>(leaf.logs(g) + i) > VD{});
-        int64_t sum = 0;
-        for (int q = 0; q < kLanes; ++q)
-            sum += matter[q];
-        return sum > kManyMatter * 8 * groups * leaf.k;
+    void clear() const {
+        std::memset(sums, 0, sizeof(double) * count * wide);
+        std::fill(columns + d * kApart, columns + (d + 1) * kApart, 1.0);
+    }
+
+    // Do most rows of the leaf matter to most components?
+    static bool pay(const Leaf& leaf, int64_t matter) {
+        return matter > kManyMatter * leaf.n * leaf.k;
     }
 
     void add(const Leaf& leaf) const {
         for (int g = 0; g < leaf.groups; g += kSummed / 8) {
             const int groups = std::min(kSummed / 8, leaf.groups - g);
-            for (int r = 0; r < 8 * groups; r += 4)
-                turn(leaf.rows + static_cast<size_t>(8 * g + r) * leaf.padded, leaf.padded,
-                     leaf.share + 8 * g + r, r);
+            for (int j = 0; j < d; ++j)
+                for (int q = 0; q < groups; ++q)
+                    for (int p = 0; p < kParts; ++p)
+                        store(columns + j * kApart + 8 * q + p * kLanes,
+                              load<VD>(leaf.group(g + q) + 8 * j + p * kLanes));
             for (int c = 0; c < k; c += kAtHand)
                 add_some(c, std::min(kAtHand, k - c), leaf.logs(g) + 8 * c, groups);
         }
@@ -98,24 +95,6 @@ struct Products {
     }
 
 private:
-    // Four rows become columns, from place r on.
-    COTERIE_INLINE void turn(const double* row, int padded, const double* share, int r) const {
-        const D4 times = load<D4>(share);
-        double *const plain = columns + r, *const weighted = scaled + r;
-        const auto put = [=](int j, D4 value) __attribute__((always_inline)) {
-            store(plain + j * kApart, value);
-            store(weighted + j * kApart, value * times);
-        };
-        for (int j = 0; j < padded; j += 4, row += 4) {
-            const auto column = turned(load<D4>(row), load<D4>(row + padded),
-                                       load<D4>(row + 2 * padded), load<D4>(row + 3 * padded));
-#pragma GCC unroll 4
-            for (int q = 0; q < 4; ++q)
-                put(j + q, column.at[q]);
-        }
-        put(d, every4(1.0));
-    }
-
     struct Three {
         const double *left[3], *right[3];
     };
@@ -136,7 +115,7 @@ private:
         for (int f = 0; f < count; f += 3) {
             Three three;
             for (int v = 0; v < 3; ++v) {
-                three.left[v] = scaled + i * kApart;
+                three.left[v] = columns + i * kApart;
                 three.right[v] = columns + j * kApart;
                 if (j < d)
                     ++j;

@@ -130,7 +130,9 @@ void sort_by_lack(const float* lack, int count, float most, uint8_t* order) {
 Screen::Screen(const Leaf& leaf, double* batch, double* memory) {
     const size_t padded = leaf.padded;
     moved = batch;
-    picked = memory;
+    pairs.values = leaf.degrees;
+    pairs.marks = reinterpret_cast<uint64_t*>(memory);
+    picked = memory + Pairs::kWords * leaf.k;
     found = picked + kBatch * padded;
     rows = reinterpret_cast<float*>(found + kBatch);
     squares = rows + kLeafRows * padded;
@@ -145,6 +147,8 @@ Screen::Screen(const Leaf& leaf, double* batch, double* memory) {
     starts = list + kLeafRows;
     counts = starts + leaf.k + 1;
     waiting = reinterpret_cast<uint8_t*>(counts + leaf.k);
+    pairs.starts = starts;
+    pairs.places = waiting;
     std::memset(nothing, 0, sizeof(float) * padded);
 }
 
@@ -225,7 +229,7 @@ void Screen::compute(const MixtureTask& task, const Leaf& leaf, int c, const int
     });
     coterie::COTERIE_LEVEL::log_densities(task, c, picked, stride, groups, moved, found, 8);
     for (int t = 0; t < count; ++t)
-        leaf.logs(places[t] / 8)[8 * c + places[t] % 8] = found[t];
+        pairs.put(c, places[t], found[t]);
 }
 
 // Rows whose nearest mean is that of `own` wait for every other component under which v'y alone
@@ -348,16 +352,12 @@ int Screen::survivors(const MixtureTask& task, const Leaf& leaf, int c) const {
 }
 
 int64_t Screen::log_densities(const MixtureTask& task, const Leaf& leaf, const Pause& pause) const {
-    const int k = leaf.k, n = leaf.n;
+    const int k = leaf.k;
     narrow(task, leaf);
     guess(task, leaf);
     sort_by_best(leaf);
-    std::fill(leaf.degrees, leaf.degrees + static_cast<size_t>(8) * leaf.groups * k, -INFINITY);
-    for (int r = n; r < 8 * leaf.groups; ++r)
-        for (int c = 0; c < k; ++c)
-            leaf.logs(r / 8)[8 * c + r % 8] = 0.0;
-    for (int c = 0; c < k; ++c)
-        counts[c] = 0;
+    pairs.clear(k);
+    std::fill(counts, counts + k, 0);
     for (int c = 0; c < k; ++c) {
         pause();
         for (int at = starts[c]; at < starts[c + 1]; at += kBatch) {
@@ -368,15 +368,14 @@ int64_t Screen::log_densities(const MixtureTask& task, const Leaf& leaf, const P
         }
         project(task, leaf, c);
     }
-    int64_t computed = n;
     for (int c = 0; c < k; ++c) {
         pause();
         const int count = survivors(task, leaf, c);
         for (int t = 0; t < count; t += kBatch)
             compute(task, leaf, c, list + t, std::min(kBatch, count - t));
-        computed += count;
     }
-    return computed;
+    pairs.join(k);
+    return starts[k];
 }
 
 } // namespace coterie::COTERIE_LEVEL

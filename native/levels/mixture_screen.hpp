@@ -3,6 +3,7 @@
 // others are computed. What comes out is bit for bit what computing all of them gives.
 #pragma once
 
+#include "mixture_pairs.hpp"
 #include "mixture_tiles.hpp"
 
 namespace coterie::COTERIE_LEVEL {
@@ -27,18 +28,20 @@ struct Screen {
     int32_t* starts;  // (k + 1,) where those of each component begin
     int32_t* counts;  // (k,) how many rows wait
     uint8_t* waiting; // (k, 256) rows whose density may matter
+    Pairs pairs;      // those that do; starts and places are there once rows no longer wait
 
     static size_t doubles(const MixtureTask& task) {
         const size_t padded = (task.shape.d + 3) / 4 * 4, k = task.shape.k;
         const size_t floats = (kLeafRows + 2 * kGroup + 1) * padded + kLeafRows * (5 + k);
-        return kBatch * (padded + 1) + (floats + 2 * k + 1 + kLeafRows / 4 * k) / 2 + 1;
+        return Pairs::kWords * k + kBatch * (padded + 1) +
+               (floats + 2 * k + 1 + kLeafRows / 4 * k) / 2 + 1;
     }
     Screen(const Leaf& leaf, double* batch, double* memory);
 
     // May rows stay where they are? Then leaf.rows is null, and nobody copies them before.
     static bool reads_in_place(const MixtureTask& task) { return task.shape.d % 4 == 0; }
 
-    // Logs of the leaf; -inf where negligible. Returns how many were computed.
+    // Finds the pairs, with their log densities. Returns how many there are.
     int64_t log_densities(const MixtureTask& task, const Leaf& leaf, const Pause& pause) const;
 
 private:

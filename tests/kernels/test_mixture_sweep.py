@@ -107,20 +107,42 @@ def test_what_is_left_out_is_negligible(
         np.testing.assert_allclose(found.second, given.second, rtol=1e-12, atol=1e-15 * size)
 
 
-def test_the_same_bits_whether_densities_are_left_out_or_not() -> None:
+@pytest.mark.parametrize("simd", LEVELS)
+@pytest.mark.parametrize("each", [1, 40, 200])
+@pytest.mark.parametrize(("d", "distance"), [(16, 1.0), (16, 1.8), (30, 1.0), (30, 4.0), (70, 0.6)])
+def test_the_same_bits_whether_densities_are_left_out_or_not(
+    d: int, distance: float, each: int, simd: str
+) -> None:
     """Crowded rows first: the rest of the sweep computes all densities; the sums of blocks, swept
     one by one, do not tell."""
-    size = mixture_steps.chunk_rows(30)
-    near, q = apart(5, 30, 0.01, 3)
-    far, q = apart(5, 30, 4.0, 3)
-    X = np.concatenate([np.resize(near, (size, 30)), np.resize(far, (3 * size, 30))])
-    frame = Frame.plain(30)
-    whole = MemoryEngine(X).reduce(mixture_steps.sweep, frame, q).moments
-    blocks = MemoryEngine(X, block_rows=size, align=size)
-    assert len(blocks.blocks) == 4
-    parts = blocks.reduce(mixture_steps.sweep, frame, q).moments
-    assert whole.log_likelihood == parts.log_likelihood
-    np.testing.assert_array_equal(whole.second, parts.second)
+    size = mixture_steps.chunk_rows(d)
+    near, q = apart(8, d, 0.01, 3, each)
+    far, q = apart(8, d, distance, 3, each)
+    random = np.random.default_rng(4)
+    X = np.concatenate([np.resize(near, (size, d)), np.resize(far, (size + 77, d))])
+    X += random.normal(size=X.shape) * 0.01
+    w = random.uniform(0.5, 2, len(X))
+    frame = Frame.plain(d)
+    with level(simd):
+        whole = MemoryEngine(X, w).reduce(mixture_steps.sweep, frame, q)
+        blocks = MemoryEngine(X, w, block_rows=size, align=size)
+        assert len(blocks.blocks) == 3
+        parts = blocks.reduce(mixture_steps.sweep, frame, q)
+        assert_same_bits(parts.moments, whole.moments)
+        for visit in (mixture_steps.score_samples, mixture_steps.labels):
+            np.testing.assert_array_equal(
+                MemoryEngine(X).gather(visit, frame, q),
+                MemoryEngine(X[::-1].copy()).gather(visit, frame, q)[::-1],
+            )
+
+
+@pytest.mark.parametrize("d", [7, 20])
+def test_of_equal_components_the_first_is_the_label(d: int) -> None:
+    X, q = apart(6, d, 3.0, 1)
+    for part in (q.offsets, q.means, q.factors):
+        part[4] = part[1]
+    labels = MemoryEngine(X).gather(mixture_steps.labels, Frame.plain(d), q)
+    np.testing.assert_array_equal(np.unique(labels), [0, 1, 2, 3, 5])
 
 
 @pytest.mark.parametrize("kind", KINDS)
