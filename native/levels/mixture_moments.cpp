@@ -5,6 +5,10 @@
 namespace coterie::COTERIE_LEVEL {
 namespace {
 
+// Columns that rows are gathered by, all rows before the next columns: those are asked for
+// meanwhile, since the rows have left all but the largest cache.
+constexpr int kNext = 16;
+
 // Where part p of a triangle of blocks begins: parts have about as many blocks each.
 int part_begins(int blocks, int part, int parts) {
     const int left = static_cast<int>(blocks * std::sqrt(double(parts - part) / parts) + 0.5);
@@ -29,6 +33,7 @@ void add(const MixtureTask& task, int64_t end, int c, int part, int parts, doubl
         return [from = x + 4 * b, d, left = d - 4 * b, origin, scale](int place)
                    __attribute__((always_inline)) {
                        const T* at = from + static_cast<int64_t>(place) * d;
+                       __builtin_prefetch(at + kNext);
                        D4 value = origin; // zeros beyond the last column
                        if (left < 4)
                            for (int l = 0; l < left; ++l)
