@@ -1,6 +1,8 @@
 // test_mixture.cpp: sweeps of every level against the formulas in long double.
 #include "coterie/mixture.hpp"
 
+#include <algorithm>
+
 #include "check.hpp"
 #include "coterie/kernels.hpp"
 
@@ -37,6 +39,15 @@ struct Case {
         }
     }
 
+    // Means stand apart, and each has rows around it: few densities matter.
+    void spread() {
+        for (double& v : means)
+            v *= 10;
+        for (int r = 0; r < n; ++r)
+            for (int j = 0; j < d; ++j)
+                x[r * d + j] += means[r % k * d + j];
+    }
+
     long double log_density(int row, int c) const {
         long double sum = 0;
         for (int j = 0; j < d; ++j) {
@@ -55,6 +66,36 @@ struct Case {
     }
 
     void check() const {
+        sweep_with([&](Team& team, MixtureTask& task) { check_formulas(team, task); });
+    }
+
+    // What is left out because nobody asks for degrees does not show in sums or labels.
+    void check_left_out() const {
+        sweep_with([&](Team& team, MixtureTask& task) {
+            std::vector<double> degrees(n * k);
+            std::vector<int32_t> labels(n);
+            task.degrees = degrees.data();
+            const std::vector<Node> all = sweep(team, task, 0);
+            task.degrees = nullptr;
+            const std::vector<Node> some = sweep(team, task, 0);
+            task.sums = false;
+            task.labels = labels.data();
+            sweep(team, task, 0);
+            CHECK(all.size() == some.size());
+            for (size_t i = 0; i < all.size(); ++i)
+                for (int64_t j = 0; j < task.shape.size(); ++j) {
+                    const double sum = all[i].sums[j];
+                    CHECK(std::fabs(some[i].sums[j] - sum) <= 1e-12 * (1 + std::fabs(sum)));
+                }
+            for (int r = 0; r < n; ++r) {
+                const double* own = degrees.data() + r * k;
+                CHECK(labels[r] == std::max_element(own, own + k) - own);
+            }
+        });
+    }
+
+private:
+    template <class Visit> void sweep_with(const Visit& visit) const {
         Rows rows;
         rows.n = n;
         rows.d = d;
@@ -74,6 +115,10 @@ struct Case {
         task.scale = scale.data();
         task.shape = {kind, k, d};
         mixture.describe(task);
+        visit(team, task);
+    }
+
+    void check_formulas(Team& team, MixtureTask& task) const {
         std::vector<double> scores(n), degrees(n * k);
         task.scores = scores.data();
         task.degrees = degrees.data();
@@ -117,5 +162,11 @@ void test_mixture() {
                         Case(kind, n, d, k, random).check();
         for (int n : {5, 300, 9000}) // sums that threads share, of one and of several stretches
             Case(Covariance::full, n, kManyAxes + 3, 3, random).check();
+        for (int d : {16, 18, 33, kManyAxes + 3})
+            for (int n : {1, 77, 1000, 9000}) {
+                Case apart(Covariance::full, n, d, 5, random);
+                apart.spread();
+                apart.check_left_out();
+            }
     }
 }
