@@ -22,6 +22,7 @@ from benchmarks.timing import limited, take_turns
 FEW = {OURS: (2, 22), "oneDAL": (1, 8), "scikit-learn": (2, 8)}
 DEFAULT_ROWS = 200_000  # of whole fits, at most: scikit-learn's take minutes beyond,
 DEFAULT_WORK = 4_000_000_000  # and at most this many products of an M step
+LEAST = 1.0  # seconds that each contender has in a round
 SAME = 1e-6  # relative difference of answers after the same iterations
 
 
@@ -51,7 +52,7 @@ def measure(workload: Workload, threads: int, options: Options) -> Row:
             for n in FEW[name]
         }
         labelled = {f"{name} {n}": call for (name, n), call in calls.items()}
-        series = take_turns(labelled, options.repeat, options.patience * 100)
+        series = take_turns(labelled, options.repeat, options.patience * 100, least=LEAST)
         for name in names:
             few, more = (series[f"{name} {n}"] for n in FEW[name])
             failure = few.failure or more.failure

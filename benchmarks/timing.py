@@ -86,12 +86,15 @@ def take_turns(
     patience: float = float("inf"),
     always: str = "coterie",
     after: Callable[[str, T], None] | None = None,
+    least: float = 0.0,
 ) -> dict[str, Series[T]]:
     """Run all calls `repeat` times, in rounds, so that a noisy minute hits everyone.
 
     The first round runs in the given order, later ones start one further each time. A call that
     was more than `patience` times slower than the fastest peer is not repeated: it cannot be the
-    one we are compared with. `always` is repeated in any case. `after` sees every answer of every
+    one we are compared with. `always` is repeated in any case. In a round a call is run again until
+    it has had `least` seconds: one that takes a tenth of a second would else be judged by a moment,
+    where a long one is judged by minutes. `after` sees every answer of every
     round, outside the clock: what only the first round shows can hide a broken second one.
     """
     names = list(calls)
@@ -99,8 +102,13 @@ def take_turns(
     for turn in range(repeat):
         start = turn % len(names)
         for name in names[start:] + names[:start]:
-            if turn == 0 or _worthwhile(name, series, patience, always):
-                run_once(calls[name], series[name], partial(after, name) if after else None)
+            if turn > 0 and not _worthwhile(name, series, patience, always):
+                continue
+            one = series[name]
+            until = sum(one.wall) + least
+            run_once(calls[name], one, partial(after, name) if after else None)
+            while sum(one.wall) < until and not one.failure:
+                run_once(calls[name], one, partial(after, name) if after else None)
     return series
 
 
