@@ -11,10 +11,11 @@ from benchmarks.report import Row, figures, table
 NOTES = """\
 **An iteration**: the difference of two fits from the same start that differ in their number of
 iterations, divided by it, so that neither reading the data nor the last look at it counts; best of
-the rounds, in each of which a fit is repeated for a second if it takes less. *Times* is the peer's time over ours. *Gap*: largest relative difference of means and
-covariances from scikit-learn's after the same two iterations. **Memory**: MB at the peak of a fit
-beyond the data. **Whole fits**: all parameters at their defaults, k-means start included; the seeds
-differ, so that runs may differ in iterations and end in different optima: both are shown."""
+the rounds, in each of which a fit is repeated for a second if it takes less. *Times* is the peer's
+time over ours. *Gap*: largest relative difference of means and covariances from scikit-learn's
+after the same two iterations. **Memory**: MB at the peak of a fit beyond the data. **Whole fits**:
+all parameters at their defaults, k-means start included; the seeds differ, so that runs may differ
+in iterations and end in different optima: both are shown."""
 
 
 def time_of(row: Row, name: str) -> float | None:
