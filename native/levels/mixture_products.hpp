@@ -59,11 +59,7 @@ struct Products {
     void add(const Leaf& leaf) const {
         for (int g = 0; g < leaf.groups; g += kSummed / 8) {
             const int groups = std::min(kSummed / 8, leaf.groups - g);
-            for (int j = 0; j < d; ++j)
-                for (int q = 0; q < groups; ++q)
-                    for (int p = 0; p < kParts; ++p)
-                        store(columns + j * kApart + 8 * q + p * kLanes,
-                              load<VD>(leaf.group(g + q) + 8 * j + p * kLanes));
+            copy(leaf.group(g), 8 * leaf.padded, groups);
             for (int c = 0; c < k; c += kAtHand)
                 add_some(c, std::min(kAtHand, k - c), leaf.logs(g) + 8 * c, groups);
         }
@@ -95,6 +91,16 @@ struct Products {
     }
 
 private:
+    // Columns of groups of eight rows, `stride` apart, each in one piece.
+    void copy(const double* group, int stride, int groups) const {
+        double* out = columns; // what is stored cannot change a copy, and so it stays in a register
+        for (const double* end = group + 8 * d; group < end; group += 8, out += kApart)
+            for (int q = 0; q < groups; ++q)
+#pragma GCC unroll 4
+                for (int p = 0; p < kParts; ++p)
+                    store(out + 8 * q + p * kLanes, load<VD>(group + q * stride + p * kLanes));
+    }
+
     struct Three {
         const double *left[3], *right[3];
     };

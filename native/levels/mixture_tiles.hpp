@@ -8,10 +8,11 @@ namespace coterie::COTERIE_LEVEL {
 
 constexpr int kBatch = 64; // rows that meet one component after the other
 
-// logs -= squares of Wide whitened columns, for eight rows. u: (start + Wide, Wide) of the factor.
+// logs = before - squares of Wide whitened columns, for eight rows. u: (start + Wide, Wide) of the
+// factor.
 template <int Wide>
 COTERIE_INLINE void tile(const double* z, const double* u, int start, const double* shift,
-                         double* logs) {
+                         const double* before, double* logs) {
     VD y[Wide][kParts];
 #pragma GCC unroll 6
     for (int j = 0; j < Wide; ++j)
@@ -40,7 +41,7 @@ COTERIE_INLINE void tile(const double* z, const double* u, int start, const doub
                 y[j][p] = fma(every(u[j]), x[p], y[j][p]);
     }
     for (int p = 0; p < kParts; ++p) {
-        VD log = load<VD>(logs + p * kLanes);
+        VD log = load<VD>(before + p * kLanes);
 #pragma GCC unroll 6
         for (int j = 0; j < Wide; ++j)
             log = fma(-y[j][p], y[j][p], log);
@@ -48,11 +49,14 @@ COTERIE_INLINE void tile(const double* z, const double* u, int start, const doub
     }
 }
 
+// The same for groups of eight rows, `stride` apart; before and logs are `step` and `log_stride`
+// apart.
 template <int Wide>
 void tiles(const double* z, int stride, int groups, const double* u, int start, const double* shift,
-           double* logs, int log_stride) {
+           const double* before, int step, double* logs, int log_stride) {
     for (int g = 0; g < groups; ++g)
-        tile<Wide>(z + g * stride, u, start, shift, logs + static_cast<size_t>(g) * log_stride);
+        tile<Wide>(z + g * stride, u, start, shift, before + static_cast<size_t>(g) * step,
+                   logs + static_cast<size_t>(g) * log_stride);
 }
 
 // Log densities under component c of groups of eight rows, `stride` apart; logs `log_stride` apart.
@@ -70,9 +74,8 @@ inline void log_densities(const MixtureTask& task, int c, const double* z, int s
                           load<VD>(z + g * stride + 8 * i + p * kLanes) - every(mean[i]));
         z = moved;
     }
-    for (int g = 0; g < groups; ++g)
-        for (int p = 0; p < kParts; ++p)
-            store(logs + static_cast<size_t>(g) * log_stride + p * kLanes, every(task.offsets[c]));
+    double offset[8]; // of all rows, before the first tile
+    std::fill(offset, offset + 8, task.offsets[c]);
     const double* u = task.factors + static_cast<size_t>(c) * packed_factor(d);
     for (int j = 0; j < d; j += kTile) {
         const int wide = d - j < kTile ? d - j : kTile;
@@ -80,7 +83,8 @@ inline void log_densities(const MixtureTask& task, int c, const double* z, int s
             task.direct[c] ? kNoShift : task.shifts + static_cast<size_t>(c) * d + j;
         constexpr decltype(&tiles<1>) kTiles[] = {nullptr,  tiles<1>, tiles<2>, tiles<3>,
                                                   tiles<4>, tiles<5>, tiles<6>};
-        kTiles[wide](z, stride, groups, u, j, shift, logs, log_stride);
+        kTiles[wide](z, stride, groups, u, j, shift, j == 0 ? offset : logs,
+                     j == 0 ? 0 : log_stride, logs, log_stride);
         u += static_cast<size_t>(j + wide) * wide;
     }
 }
