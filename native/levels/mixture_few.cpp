@@ -72,44 +72,54 @@ template <int D> struct Few {
             lowest[p] = low[p];
     }
 
-    // Adds a leaf to the sums of one component: part p of every group, to part p of the lanes.
+    // Parts of a group that are added up together: two, if registers hold their sums.
+    static constexpr int kAtOnce = kParts > 1 && 2 * kSums <= 12 ? 2 : 1;
+
+    // Adds a leaf to the sums of one component: so many parts of every group, from p on, to the same
+    // parts of the lanes. Sums are one array, in the order of the lanes: the compiler copied several
+    // to the stack and back.
     template <bool Near>
     static COTERIE_INLINE void add(const Leaf& leaf, int c, const double* centre, int p,
                                    double* lanes) {
         double* at = lanes + p * kLanes;
-        VD mass = load<VD>(at), first[D], second[kTriangle], m[D];
-        for (int j = 0; j < D; ++j) {
+        VD sums[kSums][kAtOnce], m[D];
+        for (int j = 0; j < D; ++j)
             m[j] = every(centre[j]);
-            first[j] = load<VD>(at + 8 * (1 + j));
-        }
-        for (int t = 0; t < kTriangle; ++t)
-            second[t] = load<VD>(at + 8 * (1 + D + t));
+#pragma GCC unroll 16
+        for (int s = 0; s < kSums; ++s)
+#pragma GCC unroll 2
+            for (int q = 0; q < kAtOnce; ++q)
+                sums[s][q] = load<VD>(at + 8 * s + q * kLanes);
         const double* e = leaf.degrees + 8 * c + p * kLanes;
         const double* share = leaf.share + p * kLanes;
         const double* x = leaf.columns + p * kLanes;
         const int groups = leaf.groups, e_stride = 8 * leaf.k, x_stride = 8 * leaf.padded;
         for (int g = 0; g < groups; ++g, e += e_stride, share += 8, x += x_stride) {
-            const VD r = load<VD>(e) * load<VD>(share);
-            mass += r;
-            VD z[D];
+#pragma GCC unroll 2
+            for (int q = 0; q < kAtOnce; ++q) {
+                const VD r = load<VD>(e + q * kLanes) * load<VD>(share + q * kLanes);
+                sums[0][q] += r;
+                VD z[D];
 #pragma GCC unroll 4
-            for (int j = 0; j < D; ++j)
-                z[j] = Near ? load<VD>(x + 8 * j) : load<VD>(x + 8 * j) - m[j];
-            int t = 0;
+                for (int j = 0; j < D; ++j)
+                    z[j] = Near ? load<VD>(x + 8 * j + q * kLanes)
+                                : load<VD>(x + 8 * j + q * kLanes) - m[j];
+                int t = 1 + D;
 #pragma GCC unroll 4
-            for (int i = 0; i < D; ++i) {
-                const VD rz = r * z[i];
-                first[i] += rz;
+                for (int i = 0; i < D; ++i) {
+                    const VD rz = r * z[i];
+                    sums[1 + i][q] += rz;
 #pragma GCC unroll 4
-                for (int j = i; j < D; ++j, ++t)
-                    second[t] = fma(rz, z[j], second[t]);
+                    for (int j = i; j < D; ++j, ++t)
+                        sums[t][q] = fma(rz, z[j], sums[t][q]);
+                }
             }
         }
-        store(at, mass);
-        for (int j = 0; j < D; ++j)
-            store(at + 8 * (1 + j), first[j]);
-        for (int t = 0; t < kTriangle; ++t)
-            store(at + 8 * (1 + D + t), second[t]);
+#pragma GCC unroll 16
+        for (int s = 0; s < kSums; ++s)
+#pragma GCC unroll 2
+            for (int q = 0; q < kAtOnce; ++q)
+                store(at + 8 * s + q * kLanes, sums[s][q]);
     }
 
     // Sums about the origin become sums about m. Returns false if that loses digits.
@@ -164,7 +174,7 @@ template <int D> struct Few {
             if (!task.sums)
                 continue;
             for (int c = 0; c < k; ++c)
-                for (int p = 0; p < kParts; ++p)
+                for (int p = 0; p < kParts; p += kAtOnce)
                     add<Near>(leaf, c, task.centres + c * D, p, lanes + c * 8 * kSums);
         }
         if (!task.sums)
