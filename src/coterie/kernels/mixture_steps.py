@@ -10,6 +10,7 @@ whatever order they are added and by however many threads they were swept.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -33,6 +34,11 @@ class Frame:
     @classmethod
     def plain(cls, d: int) -> Frame:
         return cls(np.zeros(d), np.zeros(d, dtype=np.int32))
+
+    @cached_property
+    def scale(self) -> Floats:
+        """(d,) 2^-exponent."""
+        return np.ldexp(1.0, -self.exponent)
 
     @property
     def log_unit(self) -> float:
@@ -194,7 +200,7 @@ def _prepared(block: Block, frame: Frame, densities: Densities) -> _native.Mixtu
         block.team,
         densities.kind,
         frame.origin,
-        np.ldexp(1.0, -frame.exponent),
+        frame.scale,
         densities.offsets,
         densities.means,
         np.ravel(densities.factors),
@@ -205,9 +211,11 @@ def _prepared(block: Block, frame: Frame, densities: Densities) -> _native.Mixtu
 
 def _without_densities(block: Block, frame: Frame, kind: Kind, centres: Floats) -> _native.Mixture:
     """Centres for moments only: no density is ever evaluated."""
-    scale, centres = np.ldexp(1.0, -frame.exponent), np.ascontiguousarray(centres)
+    centres = np.ascontiguousarray(centres)
     offsets = np.zeros(len(centres))
-    return _native.Mixture(block.team, kind, frame.origin, scale, offsets, centres, None, None)
+    return _native.Mixture(
+        block.team, kind, frame.origin, frame.scale, offsets, centres, None, None
+    )
 
 
 def _sums(kind: Kind, centres: Floats, nodes: list[tuple[int, int, Floats]]) -> Sums:

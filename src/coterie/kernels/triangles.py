@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,9 +62,12 @@ def _unfolded(triangles: Floats, *, symmetric: bool) -> Floats:
     return out
 
 
+@cache  # every iteration asks twice
 def diagonal(d: int) -> NDArray[np.intp]:
     """Where the diagonal is in a triangle."""
-    return np.asarray(np.cumsum(np.arange(d + 1, 1, -1)) - (d + 1))
+    places = np.cumsum(np.arange(d + 1, 1, -1)) - (d + 1)
+    places.flags.writeable = False
+    return np.asarray(places)
 
 
 def diagonals(triangles: Floats) -> Floats:
