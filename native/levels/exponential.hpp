@@ -7,10 +7,11 @@ namespace coterie::COTERIE_LEVEL {
 
 constexpr double kLogOfZero = -1023.0; // 2^x is zero there: no bit of it is left
 
-// powers(x, vectors): 2^x of -1021 <= x <= 1023, in place, to about one unit in the last place; zero
-// at kLogOfZero. Vectors beyond the last, up to a multiple of kTogether, are lost. kTogether vectors go through each step together: one alone would wait for its own
-// results, and a machine looks only some 60 operations ahead for others, less than half of what a
-// vector and its neighbour need. Levels have ways of their own, and so other last bits.
+// powers(x, vectors): 2^x of -1021 <= x <= 1023, in place, to about one unit in the last place;
+// zero at kLogOfZero. Vectors beyond the last, up to a multiple of kTogether, are lost. kTogether
+// vectors go through each step together: one alone would wait for its own results, and a machine
+// looks only some 60 operations ahead for others, less than half of what a vector and its neighbour
+// need. Levels have ways of their own, and so other last bits.
 
 #if defined(__AVX512F__)
 
@@ -59,7 +60,7 @@ COTERIE_INLINE void powers(double* x, int vectors) {
 
 #else
 
-constexpr int kTogether = 6; // as many as 16 registers hold twice, beside a constant
+constexpr int kTogether = 6;          // as many as 16 registers hold twice, beside a constant
 constexpr double kShifter = 0x1.8p52; // rounds to whole numbers, kept in the low bits
 
 // What is left of a number beside the nearest whole one.
@@ -72,10 +73,9 @@ COTERIE_INLINE VD rest(const double* x) {
 // vectors are found before these are done. A table would take longer to read than the polynomial
 // saves.
 COTERIE_INLINE void powers(double* x, int vectors) {
-    constexpr double kQ[] = {
-        0x1.62e42fefa39efp-2,  0x1.ebfbdff82c482p-5,  0x1.c6b08d704a8b1p-8,
-        0x1.3b2ab6fc489a1p-11, 0x1.5d87fe750e489p-15, 0x1.43090b3b31398p-19,
-        0x1.ffcc1fab2b767p-24, 0x1.6309ecdcad8d5p-28, 0x1.b4d334ad9edcep-33};
+    constexpr double kQ[] = {0x1.62e42fefa39efp-2,  0x1.ebfbdff82c482p-5,  0x1.c6b08d704a8b1p-8,
+                             0x1.3b2ab6fc489a1p-11, 0x1.5d87fe750e489p-15, 0x1.43090b3b31398p-19,
+                             0x1.ffcc1fab2b767p-24, 0x1.6309ecdcad8d5p-28, 0x1.b4d334ad9edcep-33};
     VD r[kTogether], p[kTogether];
 #pragma GCC unroll 8
     for (int i = 0; i < kTogether; ++i)

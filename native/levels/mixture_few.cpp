@@ -75,9 +75,9 @@ template <int D> struct Few {
     // Parts of a group that are added up together: two, if registers hold their sums.
     static constexpr int kAtOnce = kParts > 1 && 2 * kSums <= 12 ? 2 : 1;
 
-    // Adds a leaf to the sums of one component: so many parts of every group, from p on, to the same
-    // parts of the lanes. Sums are one array, in the order of the lanes: the compiler copied several
-    // to the stack and back.
+    // Adds a leaf to the sums of one component: so many parts of every group, from p on, to the
+    // same parts of the lanes. Sums are one array, in the order of the lanes: the compiler copied
+    // several to the stack and back.
     template <bool Near>
     static COTERIE_INLINE void add(const Leaf& leaf, int c, const double* centre, int p,
                                    double* lanes) {

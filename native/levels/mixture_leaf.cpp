@@ -13,9 +13,7 @@ constexpr double kNear = 900.0;
 constexpr int64_t kFraction = (int64_t{1} << 52) - 1, kOne = int64_t{1023} << 52;
 
 // A function of its own, so that nothing else asks for registers.
-__attribute__((noinline)) void exponentials(double* x, int vectors) {
-    powers(x, vectors);
-}
+__attribute__((noinline)) void exponentials(double* x, int vectors) { powers(x, vectors); }
 
 namespace {
 

@@ -1,9 +1,9 @@
 // team.hpp: the threads of one fit.
 //
 // A team starts with a fit and ends with it, so nothing survives between calls: fork is safe and
-// nobody's thread pool is touched. Waits spin briefly, give way to others for a millisecond, and then
-// sleep, which keeps a crowded machine usable. Work is handed out in chunks; results must not depend
-// on who takes which.
+// nobody's thread pool is touched. Waits spin briefly, give way to others for a millisecond, and
+// then sleep, which keeps a crowded machine usable. Work is handed out in chunks; results must not
+// depend on who takes which.
 #pragma once
 
 #include <atomic>

@@ -40,7 +40,7 @@ class Frame:
         """(d,) 2^-exponent."""
         return np.ldexp(1.0, -self.exponent)
 
-    @property
+    @cached_property
     def log_unit(self) -> float:
         """Log of the volume of a unit cube of the frame, in the data's units."""
         return LOG_2 * int(self.exponent.sum())
