@@ -52,7 +52,9 @@ def measure(workload: Workload, threads: int, options: Options) -> Row:
             for n in FEW[name]
         }
         labelled = {f"{name} {n}": call for (name, n), call in calls.items()}
-        series = take_turns(labelled, options.repeat, options.patience * 100, least=LEAST)
+        # All of them in every round: the long fit of one timed once beside its short one timed often
+        # would make its iterations longer than they are.
+        series = take_turns(labelled, options.repeat, least=LEAST)
         for name in names:
             few, more = (series[f"{name} {n}"] for n in FEW[name])
             failure = few.failure or more.failure
