@@ -52,8 +52,8 @@ def measure(workload: Workload, threads: int, options: Options) -> Row:
             for n in FEW[name]
         }
         labelled = {f"{name} {n}": call for (name, n), call in calls.items()}
-        # All of them in every round: the long fit of one timed once beside its short one timed often
-        # would make its iterations longer than they are.
+        # All of them in every round: a long fit timed once beside a short one timed often would
+        # make iterations longer than they are.
         series = take_turns(labelled, options.repeat, least=LEAST)
         for name in names:
             few, more = (series[f"{name} {n}"] for n in FEW[name])
