@@ -94,8 +94,8 @@ def take_turns(
     was more than `patience` times slower than the fastest peer is not repeated: it cannot be the
     one we are compared with. `always` is repeated in any case. In a round a call is run again until
     it has had `least` seconds: one that takes a tenth of a second would else be judged by a moment,
-    where a long one is judged by minutes. `after` sees every answer of every
-    round, outside the clock: what only the first round shows can hide a broken second one.
+    where a long one is judged by minutes. `after` sees every answer of every round, outside the
+    clock: what only the first round shows can hide a broken second one.
     """
     names = list(calls)
     series: dict[str, Series[T]] = {name: Series() for name in names}
@@ -104,11 +104,11 @@ def take_turns(
         for name in names[start:] + names[:start]:
             if turn > 0 and not _worthwhile(name, series, patience, always):
                 continue
-            one = series[name]
+            one, again = series[name], True
             until = sum(one.wall) + least
-            run_once(calls[name], one, partial(after, name) if after else None)
-            while sum(one.wall) < until and not one.failure:
+            while again:
                 run_once(calls[name], one, partial(after, name) if after else None)
+                again = sum(one.wall) < until and not one.failure
     return series
 
 
