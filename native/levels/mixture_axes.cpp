@@ -266,7 +266,8 @@ bool chunk(const MixtureTask& task, int64_t begin, int64_t end, double* memory, 
 template <Covariance kind>
 void sweep(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
            const Pause& pause) {
-    if (!task.about_origin() || !chunk<kind, true>(task, begin, end, memory, out, pause))
+    constexpr bool kPays = kind != kDiag || kSubtractionCosts;
+    if (!kPays || !task.about_origin() || !chunk<kind, true>(task, begin, end, memory, out, pause))
         chunk<kind, false>(task, begin, end, memory, out, pause);
 }
 

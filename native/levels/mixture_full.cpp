@@ -2,18 +2,36 @@
 //
 // E step: rows times triangular factors; of components that stand apart only those that matter to
 // a row. M step: products of the rows that matter to a component, see mixture_panel.hpp; where most
-// rows matter to most components, those of all at once, see mixture_products.hpp.
+// rows matter to most components, those of all at once, see mixture_products.hpp and
+// mixture_turns.hpp.
 #include <atomic>
 
 #include "mixture_panel.hpp"
 #include "mixture_products.hpp"
 #include "mixture_screen.hpp"
 #include "mixture_tiles.hpp"
+#include "mixture_turns.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 namespace {
 
 constexpr double kCrowded = 0.4; // it pays to leave densities out up to this part that matters
+
+// Moments of all components at once: never.
+struct Separate {
+    double* rest;
+    static bool suit(const MixtureTask&) { return false; }
+    static size_t doubles(const MixtureTask&) { return 0; }
+    Separate(const Leaf&, double* memory) : rest(memory) {}
+    void clear() const {}
+    static bool pay(const Leaf&, int64_t) { return false; }
+    void add(const MixtureTask&, const Leaf&) const {}
+    bool write(const double*, double*, double*, double*) const { return true; }
+};
+
+#if !defined(__AVX512F__)
+using Turns = Separate;
+#endif
 
 struct Scratch {
     size_t component; // numbers per component: mass (8), first (padded), blocks of the second
@@ -27,7 +45,7 @@ struct Scratch {
         const size_t padded = (task.shape.d + 3) / 4 * 4;
         const size_t sums = task.sums ? task.shape.k * per_component(padded) : 0;
         return sums + (kBatch + (task.sums ? kLeafRows : 0)) * padded + Panel::doubles(padded) +
-               Screen::doubles(task) + Products::doubles(task);
+               Screen::doubles(task) + std::max(Products::doubles(task), Turns::doubles(task));
     }
     Scratch(const MixtureTask& task, const Leaf& leaf)
         : component(per_component(leaf.padded)), sums(leaf.rest),
@@ -78,9 +96,10 @@ void maximise(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch,
     }
 }
 
-// Returns false if the sums of products lost too many digits.
+// Returns false if the sums of all components lost too many digits.
+template <class Together>
 bool write_sums(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch,
-                const Products* products, double* out) {
+                const Together& together, double* out) {
     const int k = leaf.k, d = leaf.d;
     const int64_t triangle = task.shape.second();
     double *first = out + 1 + k, *second = first + static_cast<int64_t>(k) * d;
@@ -91,7 +110,7 @@ bool write_sums(const MixtureTask& task, const Leaf& leaf, const Scratch& scratc
         add_moments(from + 8, from + 8 + leaf.padded, 0, scratch.panel.blocks, d,
                     first + static_cast<int64_t>(c) * d, second + c * triangle);
     }
-    return !products || products->write(task.centres, out + 1, first, second);
+    return together.write(task.centres, out + 1, first, second);
 }
 
 // Weights times degrees of all rows, component by component.
@@ -110,18 +129,16 @@ void write_shares(const MixtureTask& task, const Leaf& leaf, const Pairs* pairs)
     }
 }
 
-// One sweep over a chunk. together: may moments of all components be taken at once?
-class Sweep {
+// One sweep over a chunk. Together: how moments of all components are taken at once.
+template <class Together> class Sweep {
 public:
-    Sweep(const MixtureTask& task, bool together, double* memory, const Pause& pause)
-        : task_(task), together_(together), pause_(pause), leaf_(task, memory),
-          scratch_(task, leaf_), products_(leaf_, scratch_.panel.rest),
-          screen_(leaf_, scratch_.moved, together ? products_.rest : scratch_.panel.rest),
+    Sweep(const MixtureTask& task, double* memory, const Pause& pause)
+        : task_(task), pause_(pause), leaf_(task, memory), scratch_(task, leaf_),
+          together_(leaf_, scratch_.panel.rest), screen_(leaf_, scratch_.moved, together_.rest),
           columns_(leaf_.columns), limits_(task.degrees ? nullptr : task.limits) {
         if (task.sums)
             std::memset(scratch_.sums, 0, sizeof(double) * leaf_.k * scratch_.component);
-        if (together)
-            products_.clear();
+        together_.clear();
     }
 
     void add(int64_t begin, int64_t end) {
@@ -143,12 +160,11 @@ public:
             maximise_all(pairs);
     }
 
-    // Returns false if sums of products lost too many digits.
+    // Returns false if sums of all components lost too many digits.
     bool write(double* out) const {
         if (out)
             out[0] = leaf_.likelihood.value();
-        return !task_.sums ||
-               write_sums(task_, leaf_, scratch_, together_ ? &products_ : nullptr, out);
+        return !task_.sums || write_sums(task_, leaf_, scratch_, together_, out);
     }
 
 private:
@@ -160,7 +176,7 @@ private:
     }
 
     void expect_all() {
-        read(true, task_.sums && !together_);
+        read(true, task_.sums && std::is_same_v<Together, Separate>);
         densities(task_, leaf_, scratch_, pause_);
         if (task_.labels)
             return leaf_.choose_labels(task_.labels + leaf_.first);
@@ -184,15 +200,15 @@ private:
     }
 
     void maximise_all(const Pairs* pairs) {
-        int64_t matter = 0; // no more than kCrowded: too few for products
+        int64_t matter = 0; // no more than kCrowded: too few for all at once
         if (pairs)
             pairs->weigh(leaf_);
         else
             matter = leaf_.weigh();
         if (task_.shares)
             return write_shares(task_, leaf_, pairs);
-        if (together_ && Products::pay(leaf_, matter))
-            return products_.add(leaf_);
+        if (together_.pay(leaf_, matter))
+            return together_.add(task_, leaf_);
         if (!leaf_.rows)
             read(false, true);
         for (int c = 0; c < leaf_.k; ++c) {
@@ -202,19 +218,20 @@ private:
     }
 
     const MixtureTask& task_;
-    const bool together_;
     const Pause& pause_;
     Leaf leaf_;
     const Scratch scratch_;
-    const Products products_;
+    const Together together_;
     const Screen screen_;
     double* const columns_;      // of the leaf, where it has them
     const double* const limits_; // (k,) or null
 };
 
-bool sweep(const MixtureTask& task, int64_t begin, int64_t end, bool together, double* memory,
-           double* out, const Pause& pause) {
-    Sweep one(task, together, memory, pause);
+// Returns false if sums of all components lost too many digits.
+template <class Together>
+bool sweep(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
+           const Pause& pause) {
+    Sweep<Together> one(task, memory, pause);
     for (int64_t at = begin; at < end; at += kLeafRows)
         one.add(at, std::min<int64_t>(end, at + kLeafRows));
     return one.write(out);
@@ -228,8 +245,11 @@ size_t mixture_full_doubles(const MixtureTask& task) {
 
 void mixture_full(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
                   const Pause& pause) {
-    if (!Products::suit(task) || !sweep(task, begin, end, true, memory, out, pause))
-        sweep(task, begin, end, false, memory, out, pause);
+    const bool done = Turns::suit(task) ? sweep<Turns>(task, begin, end, memory, out, pause)
+                                        : Products::suit(task) &&
+                                              sweep<Products>(task, begin, end, memory, out, pause);
+    if (!done)
+        sweep<Separate>(task, begin, end, memory, out, pause);
 }
 
 } // namespace coterie::COTERIE_LEVEL

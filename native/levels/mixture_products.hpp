@@ -17,6 +17,33 @@ constexpr int kAtHand = 16;         // components whose degrees stay in that cac
 constexpr int kMostPaired = 24;     // columns, at most, for it to pay
 constexpr double kManyMatter = 0.6; // it pays from this part of the degrees on
 
+// Adds moments to first: (k, d), second: (k, triangle), about the centres, and to mass: (k,).
+// sum(c, i, j): of the products of columns i <= j about the origin, where column d is ones. Returns
+// false if too many digits are lost; what was written is then of no use.
+template <class Sum>
+COTERIE_INLINE bool move_moments(int k, int d, const double* centres, double* mass, double* first,
+                                 double* second, const Sum& sum) {
+    bool near = true;
+    double about_origin[kMostPaired]; // first moments
+    for (int c = 0; c < k; ++c, centres += d, first += d) {
+        const double all = sum(c, d, d);
+        mass[c] += all;
+        for (int i = 0; i < d; ++i)
+            about_origin[i] = sum(c, i, d);
+        for (int i = 0; i < d; ++i) {
+            const double moved = about_origin[i] - all * centres[i]; // to the centre
+            first[i] += moved;
+            for (int j = i; j < d; ++j) {
+                const double pair = sum(c, i, j);
+                const double about = pair - centres[i] * about_origin[j] - centres[j] * moved;
+                near &= i != j || keeps_digits(pair, about);
+                *second++ += about;
+            }
+        }
+    }
+    return near;
+}
+
 struct Products {
     int k, d;
     int count;       // pairs of columns, and so many more that they go in threes
@@ -56,7 +83,7 @@ struct Products {
         return matter > kManyMatter * leaf.n * leaf.k;
     }
 
-    void add(const Leaf& leaf) const {
+    void add(const MixtureTask&, const Leaf& leaf) const {
         for (int g = 0; g < leaf.groups; g += kSummed / 8) {
             const int groups = std::min(kSummed / 8, leaf.groups - g);
             copy(leaf.group(g), 8 * leaf.padded, groups);
@@ -65,29 +92,11 @@ struct Products {
         }
     }
 
-    // Adds them to first: (k, d), second: (k, triangle), about the centres, and to mass: (k,).
-    // Returns false if too many digits are lost; what was written is then of no use.
+    // See move_moments.
     bool write(const double* centres, double* mass, double* first, double* second) const {
-        bool near = true;
-        for (int c = 0; c < k; ++c, first += d) {
-            const double *m = centres + c * d, *pair = sums + c;
-            const auto about_origin = [&](int j) { // first moment
-                return sums[c + (triangle_row(d + 1, j) + d - j) * wide];
-            };
-            const double all = about_origin(d);
-            mass[c] += all;
-            for (int i = 0; i < d; ++i) {
-                const double moved = about_origin(i) - all * m[i]; // to the centre
-                first[i] += moved;
-                for (int j = i; j < d; ++j, pair += wide) {
-                    const double about = *pair - m[i] * about_origin(j) - m[j] * moved;
-                    near &= i != j || keeps_digits(*pair, about);
-                    *second++ += about;
-                }
-                pair += wide;
-            }
-        }
-        return near;
+        return move_moments(k, d, centres, mass, first, second, [this](int c, int i, int j) {
+            return sums[c + (triangle_row(d + 1, i) + j - i) * wide];
+        });
     }
 
 private:
