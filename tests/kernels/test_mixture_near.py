@@ -33,6 +33,15 @@ def test_components_near_the_origin(
     check_somewhere(X, q, weighted, simd, seed)
 
 
+@pytest.mark.parametrize("simd", LEVELS)
+@pytest.mark.parametrize("d", [8, 16, 24])
+@pytest.mark.parametrize("k", [12, 13, 24, 25, 50])
+def test_moments_of_more_components_than_registers_hold(k: int, d: int, simd: str) -> None:
+    """As many as are summed together, one more, and twice as many and more."""
+    for n in (255, 300):
+        check_somewhere(rows(n, d, k), near("full", k, d, k, 1.0), n == 300, simd, k)
+
+
 @pytest.mark.parametrize("kind", ["full", "diag", "spherical"])
 @pytest.mark.parametrize("d", [2, 3, 8])
 @pytest.mark.parametrize("width", [1e-1, 1e-3, 1e-6])
