@@ -26,8 +26,7 @@ struct Scratch {
     }
     Scratch(const SumsShape& shape, const Leaf& leaf)
         : white(leaf.rest), linear(leaf, white + whites(shape)),
-          features(leaf.k, Spreads::sums_of(shape), linear.lengths + Linear::doubles(shape)),
-          spreads(shape, features.values) {}
+          features(leaf, linear.lengths + Linear::doubles(shape)), spreads(shape, features.sums) {}
 };
 
 // white: y_j = sum over i <= j of U_ij z_i, four columns at a time, of Groups from g on.
@@ -55,14 +54,6 @@ template <int Groups> void whiten(const Leaf& leaf, const double* by_column, int
             for (int v = 0; v < kVectors; ++v)
                 store(y + at(v) + 8 * (j + q), sum[q][v]);
     }
-}
-
-// Calls work<n>(), for 1 <= n <= Most.
-template <int Most, class Work> COTERIE_INLINE void pick(int n, const Work& work) {
-    if constexpr (Most > 1)
-        if (n < Most)
-            return pick<Most - 1>(n, work);
-    work.template operator()<Most>();
 }
 
 // Components that rows meet together: of two vectors each, their sums fill sixteen registers.
@@ -93,16 +84,16 @@ __attribute__((noinline)) void densities(const double* z, int apart, const Mixtu
             for (int v = 0; v < kVectors; ++v) {
                 VD y = x[v] - mean;
                 if constexpr (Near)
-                    y = fma(-x[v], every(factors[t * d + j]), mean);
+                    y = fms(x[v], every(factors[t * d + j]), mean);
                 else if constexpr (kind == kDiag)
                     y *= every(factors[t * d + j]);
                 sum[t][v] = fma(y, y, sum[t][v]);
             }
         }
     }
-    VD low[kParts]; // in registers, as `lowest` is not; nor is the model, beside what is stored
-    for (int p = 0; p < kParts; ++p)
-        low[p] = lowest[p];
+    VD low[kVectors]; // in registers, as `lowest` is not; nor is the model, beside what is stored
+    for (int v = 0; v < kVectors; ++v)
+        low[v] = v < kParts ? lowest[v] : every(INFINITY);
     VD offset[Together], factor[Together];
     for (int t = 0; t < Together; ++t) {
         // Spherical: the factor is half the precision; else the half is in the factors already.
@@ -119,10 +110,11 @@ __attribute__((noinline)) void densities(const double* z, int apart, const Mixtu
             store(logs + at, log);
             if constexpr (kind == kSpherical && !Near)
                 store(distances + at, sum[t][v]);
-            low[v % kParts] = min(low[v % kParts], log);
+            low[v] = min(low[v], log);
         }
-    for (int p = 0; p < kParts; ++p)
-        lowest[p] = low[p];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v)
+        lowest[v % kParts] = v < kParts ? low[v] : min(lowest[v % kParts], low[v]);
 }
 
 template <Covariance kind, bool Near>
@@ -148,26 +140,6 @@ void expect(const MixtureTask& task, Leaf& leaf, const Scratch& scratch) {
             c = until;
         }
     });
-}
-
-// Features of eight rows at x: one, columns; diag: their squares, spherical: the sum of these.
-template <Covariance kind>
-COTERIE_INLINE void describe(const double* x, int d, const double* shares, const double* lengths,
-                             double* out) {
-    double *const first = out + 8, *const second = first + 8 * d;
-    for (int p = 0; p < kParts; ++p) {
-        const int lanes = p * kLanes;
-        const VD share = load<VD>(shares + lanes);
-        store(out + lanes, share);
-        if constexpr (kind == kSpherical)
-            store(second + lanes, share * load<VD>(lengths + lanes));
-        for (int at = lanes; at < 8 * d; at += 8) {
-            const VD value = load<VD>(x + at), shared = share * value;
-            store(first + at, shared);
-            if constexpr (kind == kDiag)
-                store(second + at, shared * value);
-        }
-    }
 }
 
 // Sums of features, moved to the centres. Returns false if that loses digits.
@@ -221,7 +193,7 @@ bool chunk(const MixtureTask& task, int64_t begin, int64_t end, double* memory, 
     if constexpr (Near) {
         if constexpr (kind != kDiag)
             scratch.linear.pack(task);
-        scratch.features.clear();
+        scratch.features.clear(Spreads::sums_of(task.shape));
     } else {
         scratch.spreads.clear(leaf.k);
     }
@@ -243,13 +215,7 @@ bool chunk(const MixtureTask& task, int64_t begin, int64_t end, double* memory, 
         if (!task.sums)
             continue;
         if constexpr (Near) {
-            // By value: what is stored might change the leaf, for all that the compiler knows.
-            const double *columns = leaf.columns, *shares = leaf.share,
-                         *lengths = scratch.linear.lengths;
-            const int d = leaf.d, size = 8 * leaf.padded;
-            scratch.features.add(leaf, [=](int g, double* out) __attribute__((always_inline)) {
-                describe<kind>(columns + g * size, d, shares + 8 * g, lengths + 8 * g, out);
-            });
+            scratch.features.add<kind>(leaf, scratch.linear.lengths);
         } else {
             add_leaf<kind>(leaf, scratch.spreads, task.centres);
         }
@@ -266,8 +232,7 @@ bool chunk(const MixtureTask& task, int64_t begin, int64_t end, double* memory, 
 template <Covariance kind>
 void sweep(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
            const Pause& pause) {
-    constexpr bool kPays = kind != kDiag || kSubtractionCosts;
-    if (!kPays || !task.about_origin() || !chunk<kind, true>(task, begin, end, memory, out, pause))
+    if (!task.about_origin() || !chunk<kind, true>(task, begin, end, memory, out, pause))
         chunk<kind, false>(task, begin, end, memory, out, pause);
 }
 

@@ -196,8 +196,7 @@ template <int D> struct Few {
 
     static void sweep(const MixtureTask& task, int64_t begin, int64_t end, double* scratch,
                       double* out, const Pause& pause) {
-        if (!kSubtractionCosts || !task.about_origin() ||
-            !chunk<true>(task, begin, end, scratch, out, pause))
+        if (!task.about_origin() || !chunk<true>(task, begin, end, scratch, out, pause))
             chunk<false>(task, begin, end, scratch, out, pause);
     }
 };

@@ -34,24 +34,27 @@ using Turns = Separate;
 #endif
 
 struct Scratch {
-    size_t component; // numbers per component: mass (8), first (padded), blocks of the second
+    size_t component; // numbers per component: mass (8), first (by blocks), blocks of the second
     double* sums;     // (k, component) if wanted
     double* rows;     // (256, padded) of the leaf, if it is there by columns too
     double* moved;    // (kBatch / 8, padded, 8) rows less a mean
     Panel panel;
 
-    static size_t per_component(int padded) { return 8 + padded + blocks_of(padded / 4); }
+    static size_t per_component(int d) {
+        return 8 + blocks_over(d) * kBlock + blocks_of(blocks_over(d));
+    }
     static size_t doubles(const MixtureTask& task) {
         const size_t padded = (task.shape.d + 3) / 4 * 4;
-        const size_t sums = task.sums ? task.shape.k * per_component(padded) : 0;
-        return sums + (kBatch + (task.sums ? kLeafRows : 0)) * padded + Panel::doubles(padded) +
-               Screen::doubles(task) + std::max(Products::doubles(task), Turns::doubles(task));
+        const size_t sums = task.sums ? task.shape.k * per_component(task.shape.d) : 0;
+        return sums + (kBatch + (task.sums ? kLeafRows : 0)) * padded +
+               Panel::doubles(task.shape.d) + Screen::doubles(task) +
+               std::max(Products::doubles(task), Turns::doubles(task));
     }
     Scratch(const MixtureTask& task, const Leaf& leaf)
-        : component(per_component(leaf.padded)), sums(leaf.rest),
+        : component(per_component(leaf.d)), sums(leaf.rest),
           rows(sums + (task.sums ? leaf.k * component : 0)),
           moved(rows + (task.sums ? kLeafRows * leaf.padded : 0)),
-          panel(leaf.padded, moved + kBatch * leaf.padded) {}
+          panel(leaf.d, moved + kBatch * leaf.padded) {}
 };
 
 void densities(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch,
@@ -74,12 +77,17 @@ void densities(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch
 void maximise(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch, const Pairs* pairs,
               int c) {
     double* mass = scratch.sums + c * scratch.component;
-    double *first = mass + 8, *second = first + leaf.padded;
     const Panel& panel = scratch.panel;
+    double *first = mass + 8, *second = first + panel.blocks * kBlock;
     const auto columns = [rows = leaf.rows, padded = leaf.padded](int b) {
-        return [from = rows + 4 * b, padded](int place) __attribute__((always_inline)) {
-            return load<D4>(from + static_cast<size_t>(place) * padded);
-        };
+        return [from = rows + kBlock * b, padded, left = padded - kBlock * b](int place)
+                   __attribute__((always_inline)) {
+                       const double* at = from + static_cast<size_t>(place) * padded;
+                       if constexpr (kBlock > 4) // than rows are padded to
+                           return load_line(at, left);
+                       else
+                           return load<Line>(at);
+                   };
     };
     const auto add = [&](int rows) {
         panel.gather(columns, task.centres + static_cast<size_t>(c) * leaf.d, leaf.d, rows, first);
@@ -105,9 +113,10 @@ bool write_sums(const MixtureTask& task, const Leaf& leaf, const Scratch& scratc
     double *first = out + 1 + k, *second = first + static_cast<int64_t>(k) * d;
     std::fill(out + 1, out + task.shape.size(), 0.0);
     for (int c = 0; c < k; ++c) {
-        const double* from = scratch.sums + c * scratch.component;
+        const double *from = scratch.sums + c * scratch.component, *firsts = from + 8;
+        const int blocks = scratch.panel.blocks;
         out[1 + c] = across(from);
-        add_moments(from + 8, from + 8 + leaf.padded, 0, scratch.panel.blocks, d,
+        add_moments(firsts, firsts + blocks * kBlock, 0, blocks, d,
                     first + static_cast<int64_t>(c) * d, second + c * triangle);
     }
     return together.write(task.centres, out + 1, first, second);

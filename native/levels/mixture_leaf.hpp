@@ -13,6 +13,14 @@ namespace coterie::COTERIE_LEVEL {
 constexpr int kAbreast = kParts > 1 ? 1 : 4; // groups of rows that meet components together
 constexpr int kSomeGroups = 8; // of rows: from density to degree they stay in the nearest cache
 
+// Calls work<n>(), for 1 <= n <= Most.
+template <int Most, class Work> COTERIE_INLINE void pick(int n, const Work& work) {
+    if constexpr (Most > 1)
+        if (n < Most)
+            return pick<Most - 1>(n, work);
+    work.template operator()<Most>();
+}
+
 // Four rows of four columns become four columns of eight rows, of which these are one half.
 COTERIE_INLINE void store_turned(D4 r0, D4 r1, D4 r2, D4 r3, double* out) {
     const auto column = turned(r0, r1, r2, r3);
@@ -20,11 +28,6 @@ COTERIE_INLINE void store_turned(D4 r0, D4 r1, D4 r2, D4 r3, double* out) {
     for (int q = 0; q < 4; ++q)
         store(out + 8 * q, column.at[q]);
 }
-
-// Near the origin rows need not be subtracted from means. Does that pay for full covariances of few
-// columns, and along the axes where each column has a factor? Not beside vectors of eight: they
-// have adders to spare, and it takes 1.07 to 1.1 times as long (3 columns: as long).
-constexpr bool kSubtractionCosts = kParts > 1;
 
 // Moments about the origin are moved to a centre: does the second moment of a column, or of all,
 // keep its digits? Not if the component has become narrow beside its distance from the origin.

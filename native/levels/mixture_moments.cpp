@@ -7,7 +7,7 @@ namespace {
 
 // Columns that rows are gathered by, all rows before the next columns: those are asked for
 // meanwhile, since the rows have left all but the largest cache.
-constexpr int kNext = 16;
+constexpr int kNext = kGathered * kBlock;
 
 // Where part p of a triangle of blocks begins: parts have about as many blocks each.
 int part_begins(int blocks, int part, int parts) {
@@ -18,8 +18,9 @@ int part_begins(int blocks, int part, int parts) {
 template <class T>
 void add(const MixtureTask& task, int64_t end, int c, int part, int parts, double* scratch,
          double* out, const Pause& pause) {
-    const int k = task.shape.k, d = task.shape.d, padded = (d + 3) / 4 * 4;
-    Panel panel(padded, scratch);
+    const int k = task.shape.k, d = task.shape.d;
+    Panel panel(d, scratch);
+    const int padded = panel.blocks * kBlock;
     const int from = part_begins(panel.blocks, part, parts),
               to = part_begins(panel.blocks, part + 1, parts);
     panel.first = from;
@@ -29,19 +30,14 @@ void add(const MixtureTask& task, int64_t end, int c, int part, int parts, doubl
                     (8 + padded + blocks_of(panel.blocks - from) - blocks_of(panel.blocks - to)));
     const T* x = static_cast<const T*>(task.rows->values) + task.shared_from * d;
     const auto columns = [&](int b) {
-        const D4 origin = load<D4>(task.origin + 4 * b), scale = load<D4>(task.scale + 4 * b);
-        return [from = x + 4 * b, d, left = d - 4 * b, origin, scale](int place)
-                   __attribute__((always_inline)) {
-                       const T* at = from + static_cast<int64_t>(place) * d;
-                       __builtin_prefetch(at + kNext);
-                       D4 value = origin; // zeros beyond the last column
-                       if (left < 4)
-                           for (int l = 0; l < left; ++l)
-                               value[l] = at[l];
-                       else
-                           value = load4(at);
-                       return (value - origin) * scale;
-                   };
+        const int j = kBlock * b, left = d - j;
+        const Line origin = load_line(task.origin + j, left),
+                   scale = load_line(task.scale + j, left);
+        return [from = x + j, d, left, origin, scale](int place) __attribute__((always_inline)) {
+            const T* at = from + static_cast<int64_t>(place) * d;
+            __builtin_prefetch(at + kNext);
+            return (load_line(at, left) - origin) * scale;
+        };
     };
     const double* shares = task.shares + static_cast<size_t>(c) * kStretch;
     const int vectors = static_cast<int>((end - task.shared_from + kLanes - 1) / kLanes);
@@ -63,8 +59,8 @@ void add(const MixtureTask& task, int64_t end, int c, int part, int parts, doubl
 } // namespace
 
 size_t moments_doubles(const MixtureTask& task) {
-    const int padded = (task.shape.d + 3) / 4 * 4;
-    return Panel::doubles(padded) + 8 + padded + blocks_of(padded / 4);
+    const int blocks = blocks_over(task.shape.d);
+    return Panel::doubles(task.shape.d) + 8 + blocks * kBlock + blocks_of(blocks);
 }
 
 void mixture_moments(const MixtureTask& task, int64_t end, int component, int part, int parts,

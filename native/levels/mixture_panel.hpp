@@ -1,16 +1,39 @@
 // mixture_panel.hpp: rows that matter to a component, gathered as sqrt(r) (z - m) and multiplied by
-// themselves in blocks of 4 x 4.
+// themselves in square blocks.
 #pragma once
+
+#include <utility>
 
 #include "mixture_leaf.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 
-constexpr int kPanel = 64; // rows gathered at a time
+constexpr int kBlock = kLine, kSquare = kBlock * kBlock; // columns of a block, and its numbers
+constexpr int kPanel = 64;                               // rows gathered at a time
+constexpr int kGathered = 16 / kBlock;                   // blocks of columns gathered at a time
 
+inline int blocks_over(int d) { return (d + kBlock - 1) / kBlock; }
 // Numbers in a triangle of blocks.
 inline size_t blocks_of(int blocks) {
-    return static_cast<size_t>(blocks) * (blocks + 1) / 2 * kSixteen;
+    return static_cast<size_t>(blocks) * (blocks + 1) / 2 * kSquare;
+}
+
+// A line of which `left` numbers are there, and zeros after them.
+template <class T> COTERIE_INLINE Line load_line(const T* p, int left) {
+#if defined(__AVX512F__)
+    const uint32_t there = left < kBlock ? (1u << left) - 1 : 0xff;
+    if constexpr (sizeof(T) == sizeof(float))
+        return (Line)_mm512_cvtps_pd(_mm256_maskz_loadu_ps(there, p));
+    else
+        return (Line)_mm512_maskz_loadu_pd(there, p);
+#else
+    if (left >= kBlock)
+        return load4(p);
+    Line line = {};
+    for (int l = 0; l < left; ++l)
+        line[l] = p[l];
+    return line;
+#endif
 }
 
 template <class T, int N> struct Several {
@@ -18,55 +41,57 @@ template <class T, int N> struct Several {
 };
 
 struct Panel {
-    int first = 0, blocks; // blocks of four columns that are gathered: [first, blocks)
-    double* values;        // (blocks, kPanel, 4)
+    int first = 0, blocks; // blocks of columns that are gathered: [first, blocks)
+    double* values;        // (blocks, kPanel, kBlock)
     double* roots;         // (kPanel,)
     int32_t* places;       // (kPanel,)
     double* rest;
 
-    static size_t doubles(int padded) { return static_cast<size_t>(kPanel) * (padded + 2); }
-    Panel(int padded, double* memory) : blocks(padded / 4), values(memory) {
-        roots = values + kPanel * padded;
+    static size_t doubles(int d) {
+        return static_cast<size_t>(kPanel) * (blocks_over(d) * kBlock + 2);
+    }
+    Panel(int d, double* memory) : blocks(blocks_over(d)), values(memory) {
+        roots = block(blocks);
         places = reinterpret_cast<int32_t*>(roots + kPanel);
         rest = roots + 2 * kPanel;
     }
-    double* block(int b) const { return values + static_cast<size_t>(b) * kPanel * 4; }
+    double* block(int b) const { return values + static_cast<size_t>(b) * kPanel * kBlock; }
 
-    // The gathered rows, and the sums of r (z - m), even and odd rows apart. columns(b)(place):
-    // four columns of a row.
+    // The gathered rows, and the sums of r (z - m), even and odd rows apart. columns(b)(place): a
+    // block of columns of a row.
     template <class Columns>
     COTERIE_INLINE void gather(const Columns& columns, const double* centre, int d, int rows,
                                double* sums) const {
-        using Four = decltype(columns(0));
         int b = first;
-        for (; b + 4 <= blocks; b += 4)
-            gather_blocks<4, Four>({columns(b), columns(b + 1), columns(b + 2), columns(b + 3)},
-                                   centre, d, b, rows, sums);
-        for (; b + 2 <= blocks; b += 2)
-            gather_blocks<2, Four>({columns(b), columns(b + 1)}, centre, d, b, rows, sums);
+        for (; b + kGathered <= blocks; b += kGathered)
+            gather_blocks<kGathered>(columns, centre, d, b, rows, sums);
+        if constexpr (kGathered > 2)
+            for (; b + 2 <= blocks; b += 2)
+                gather_blocks<2>(columns, centre, d, b, rows, sums);
         if (b < blocks)
-            gather_blocks<1, Four>({columns(b)}, centre, d, b, rows, sums);
+            gather_blocks<1>(columns, centre, d, b, rows, sums);
     }
-    template <int Count, class Four>
-    COTERIE_INLINE void gather_blocks(const Several<Four, Count>& from, const double* centre, int d,
-                                      int b, int rows, double* sums) const {
-        D4 m[Count], even[Count], odd[Count] = {};
+    template <int Count, class Columns>
+    COTERIE_INLINE void gather_blocks(const Columns& columns, const double* centre, int d, int b,
+                                      int rows, double* sums) const {
+        const auto from = [&]<int... Q>(std::integer_sequence<int, Q...>) {
+            return Several<decltype(columns(0)), Count>{columns(b + Q)...};
+        }(std::make_integer_sequence<int, Count>());
+        Line m[Count], even[Count], odd[Count] = {};
         for (int q = 0; q < Count; ++q) {
-            const int j = 4 * (b + q);
-            double edge[4] = {};
-            std::memcpy(edge, centre + j, sizeof(double) * (d - j < 4 ? d - j : 4));
-            m[q] = load<D4>(edge);
-            even[q] = load<D4>(sums + j);
+            const int j = kBlock * (b + q);
+            m[q] = load_line(centre + j, d - j);
+            even[q] = load<Line>(sums + j);
         }
         double* const out = block(b);
         const double* const root_of = roots; // what is stored does not change them
         const int32_t* const place_of = places;
-        const auto take = [&](int t, D4* sum) __attribute__((always_inline)) {
-            const D4 root = every4(root_of[t]);
+        const auto take = [&](int t, Line* sum) __attribute__((always_inline)) {
+            const Line root = every_line(root_of[t]);
 #pragma GCC unroll 4
             for (int q = 0; q < Count; ++q) {
-                const D4 value = (from.at[q](place_of[t]) - m[q]) * root;
-                store(out + q * kPanel * 4 + 4 * t, value);
+                const Line value = (from.at[q](place_of[t]) - m[q]) * root;
+                store(out + (q * kPanel + t) * kBlock, value);
                 sum[q] = fma(root, value, sum[q]);
             }
         };
@@ -78,7 +103,7 @@ struct Panel {
         if (t < rows)
             take(t, even);
         for (int q = 0; q < Count; ++q)
-            store(sums + 4 * (b + q), even[q] + odd[q]);
+            store(sums + kBlock * (b + q), even[q] + odd[q]);
     }
 
     // Chooses the rows that have a share, kPanel of them at a time: then and at the end calls
@@ -139,32 +164,32 @@ struct Panel {
 template <int Lefts, int Rights>
 COTERIE_INLINE void multiply(Several<const double*, Lefts> left, const double* right, int rows,
                              Several<double*, Lefts> sums) {
-    D4 block[Lefts][4][Rights];
+    Line block[Lefts][kBlock][Rights];
 #pragma GCC unroll 3
     for (int l = 0; l < Lefts; ++l)
-#pragma GCC unroll 4
-        for (int i = 0; i < 4; ++i)
+#pragma GCC unroll kBlock
+        for (int i = 0; i < kBlock; ++i)
             for (int q = 0; q < Rights; ++q)
-                block[l][i][q] = load<D4>(sums.at[l] + q * kSixteen + 4 * i);
+                block[l][i][q] = load<Line>(sums.at[l] + q * kSquare + kBlock * i);
     for (int t = 0; t < rows; ++t) {
-        D4 b[Rights];
+        Line b[Rights];
         for (int q = 0; q < Rights; ++q)
-            b[q] = load<D4>(right + q * kPanel * 4 + 4 * t);
+            b[q] = load<Line>(right + (q * kPanel + t) * kBlock);
 #pragma GCC unroll 3
         for (int l = 0; l < Lefts; ++l)
-#pragma GCC unroll 4
-            for (int i = 0; i < 4; ++i) {
-                const D4 a = every4(left.at[l][4 * t + i]);
+#pragma GCC unroll kBlock
+            for (int i = 0; i < kBlock; ++i) {
+                const Line a = every_line(left.at[l][kBlock * t + i]);
                 for (int q = 0; q < Rights; ++q)
                     block[l][i][q] = fma(a, b[q], block[l][i][q]);
             }
     }
 #pragma GCC unroll 3
     for (int l = 0; l < Lefts; ++l)
-#pragma GCC unroll 4
-        for (int i = 0; i < 4; ++i)
+#pragma GCC unroll kBlock
+        for (int i = 0; i < kBlock; ++i)
             for (int q = 0; q < Rights; ++q)
-                store(sums.at[l] + q * kSixteen + 4 * i, block[l][i][q]);
+                store(sums.at[l] + q * kSquare + kBlock * i, block[l][i][q]);
 }
 
 // second += products of the gathered rows, in rows of blocks [from, to) of the triangle. They go in
@@ -175,7 +200,7 @@ inline void Panel::multiply_rows(int rows, int from, int to, double* second) con
     int waiting = 0;
     for (int i = from; i < to; ++i) {
         int j = i;
-        for (; j + 3 <= blocks; j += 3, second += 3 * kSixteen)
+        for (; j + 3 <= blocks; j += 3, second += 3 * kSquare)
             multiply<1, 3>({block(i)}, block(j), rows, {second});
         if (blocks - j == 2) {
             multiply<1, 2>({block(i)}, block(j), rows, {second});
@@ -183,7 +208,7 @@ inline void Panel::multiply_rows(int rows, int from, int to, double* second) con
             alone[waiting] = block(i);
             alone_sums[waiting++] = second;
         }
-        second += (blocks - j) * kSixteen;
+        second += (blocks - j) * kSquare;
         if (waiting == 3 || (waiting && i == to - 1)) {
             if (waiting == 3)
                 multiply<3, 1>({alone[0], alone[1], alone[2]}, block(blocks - 1), rows,
@@ -198,20 +223,22 @@ inline void Panel::multiply_rows(int rows, int from, int to, double* second) con
     }
 }
 
-// Adds sums of one component to where they belong: first (4 x blocks), and rows of blocks [from,
-// to) of the second moments, to (d,) and a triangle.
+// Adds sums of one component to where they belong: first (kBlock x blocks), and rows of blocks
+// [from, to) of the second moments, to (d,) and a triangle.
 inline void add_moments(const double* first, const double* block, int from, int to, int d,
                         double* first_out, double* second_out) {
-    const int blocks = (d + 3) / 4;
-    for (int i = 4 * from; i < std::min(d, 4 * to); ++i)
+    const int blocks = blocks_over(d);
+    for (int i = kBlock * from; i < std::min(d, kBlock * to); ++i)
         first_out[i] += first[i];
     for (int bi = from; bi < to; ++bi)
-        for (int bj = bi; bj < blocks; ++bj, block += kSixteen)
-            for (int i = 4 * bi; i < std::min(d, 4 * bi + 4); ++i) {
+        for (int bj = bi; bj < blocks; ++bj, block += kSquare) {
+            const double* line = block;
+            for (int i = kBlock * bi; i < std::min(d, kBlock * (bi + 1)); ++i, line += kBlock) {
                 double* out = second_out + triangle_row(d, i) - i;
-                for (int j = std::max(i, 4 * bj); j < std::min(d, 4 * bj + 4); ++j)
-                    out[j] += block[4 * (i - 4 * bi) + j - 4 * bj];
+                for (int j = std::max(i, kBlock * bj); j < std::min(d, kBlock * (bj + 1)); ++j)
+                    out[j] += line[j - kBlock * bj];
             }
+        }
 }
 
 } // namespace coterie::COTERIE_LEVEL

@@ -7,15 +7,18 @@
 // rows that belong to it; `write` says whether all were near enough.
 #pragma once
 
+#include <array>
+#include <utility>
+
 #include "mixture_leaf.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 
-constexpr int kSummed = 128;        // rows that are added up before they are added to the sums
-constexpr int kApart = kSummed + 4; // columns begin in different banks of the first cache
-constexpr int kAtHand = 16;         // components whose degrees stay in that cache
-constexpr int kMostPaired = 24;     // columns, at most, for it to pay
-constexpr double kManyMatter = 0.6; // it pays from this part of the degrees on
+constexpr int kSummed = 128;            // rows that are added up before they are added to the sums
+constexpr int kApart = kSummed + kLine; // columns begin in different banks of the first cache
+constexpr int kAtHand = 16;             // components whose degrees stay in that cache
+constexpr int kMostPaired = 24;         // columns, at most, for it to pay
+constexpr double kManyMatter = 0.6;     // it pays from this part of the degrees on
 
 // Adds moments to first: (k, d), second: (k, triangle), about the centres, and to mass: (k,).
 // sum(c, i, j): of the products of columns i <= j about the origin, where column d is ones. Returns
@@ -47,7 +50,7 @@ COTERIE_INLINE bool move_moments(int k, int d, const double* centres, double* ma
 struct Products {
     int k, d;
     int count;       // pairs of columns, and so many more that they go in threes
-    int wide;        // k, and room for three more
+    int wide;        // k, and room for as many more as a vector has
     double* columns; // (d + 1, kApart), the last of them ones
     double* pairs;   // (3, kApart) products of two columns
     double* sums;    // (count, wide)
@@ -63,11 +66,11 @@ struct Products {
     static size_t doubles(const MixtureTask& task) {
         const int k = task.shape.k, d = task.shape.d;
         return suit(task) ? static_cast<size_t>(kApart) * (d + 1 + 3) +
-                                static_cast<size_t>(all_pairs(d)) * (k + 3)
+                                static_cast<size_t>(all_pairs(d)) * (k + kLine - 1)
                           : 0;
     }
     Products(const Leaf& leaf, double* memory)
-        : k(leaf.k), d(leaf.d), count(all_pairs(d)), wide(k + 3), columns(memory) {
+        : k(leaf.k), d(leaf.d), count(all_pairs(d)), wide(k + kLine - 1), columns(memory) {
         pairs = columns + (d + 1) * kApart;
         sums = pairs + 3 * kApart;
         rest = sums + static_cast<size_t>(count) * wide;
@@ -114,16 +117,17 @@ private:
         const double *left[3], *right[3];
     };
 
+    static constexpr int kMost = kLineSums / 3; // components whose sums are in registers together
+
     // Adds `side` components, from c on.
     void add_some(int c, int side, const double* degrees, int groups) const {
         using Add = void (Products::*)(const double*, const Three&, int, double*) const;
-        static constexpr Add kAdd[2][5] = {
-            {nullptr, &Products::add_to<1, false>, &Products::add_to<2, false>,
-             &Products::add_to<3, false>, &Products::add_to<4, false>},
-            {nullptr, &Products::add_to<1, true>, &Products::add_to<2, true>,
-             &Products::add_to<3, true>, &Products::add_to<4, true>}};
-        const int tiles = (side + 3) / 4;
-        int begins[kAtHand / 4 + 1]; // about as many in each
+        static constexpr auto kAdd = []<int... Less>(std::integer_sequence<int, Less...>) {
+            return std::array<std::array<Add, kMost>, 2>{
+                {{&Products::add_to<Less + 1, false>...}, {&Products::add_to<Less + 1, true>...}}};
+        }(std::make_integer_sequence<int, kMost>());
+        const int tiles = (side + kMost - 1) / kMost;
+        int begins[kAtHand / kMost + 1]; // about as many in each
         for (int tile = 0; tile <= tiles; ++tile)
             begins[tile] = tile * side / tiles;
         int i = 0, j = 0;
@@ -140,35 +144,44 @@ private:
             double* to = sums + static_cast<size_t>(f) * wide + c;
             for (int tile = 0; tile < tiles; ++tile) {
                 const int from = begins[tile], few = begins[tile + 1] - from;
-                const Add add_tile = kAdd[tile == 0][few];
+                const Add add_tile = kAdd[tile == 0][few - 1];
                 (this->*add_tile)(degrees + 8 * from, three, groups, to + from);
             }
         }
     }
 
+    // Of all components: the sum of lanes.
+    template <int... L>
+    static COTERIE_INLINE Line lanes_of(const Line (&sum)[kMost][3], int v,
+                                        std::integer_sequence<int, L...>) {
+        return lane_sums(sum[L][v]...);
+    }
+
     // Count components. Find: the products of this three are not there yet.
     template <int Count, bool Find>
     void add_to(const double* degrees, const Three& three, int groups, double* to) const {
-        D4 sum[4][3] = {};
+        Line sum[kMost][3] = {};
         const double *left[3], *right[3];
         for (int v = 0; v < 3; ++v)
             left[v] = three.left[v], right[v] = three.right[v];
         double* const product = pairs;
         const int all = 8 * k;
-        int step = 4; // to the other half of the group, then to the next group
-        for (int t = 0; t < 8 * groups; t += 4, degrees += step, step = all - step) {
-            D4 p[3];
+        constexpr bool kHalves = kLine < 8;
+        int step = kHalves ? 4 : all; // to the other half of the group, or to the next group
+        for (int t = 0; t < 8 * groups;
+             t += kLine, degrees += step, step = kHalves ? all - step : all) {
+            Line p[3];
 #pragma GCC unroll 3
             for (int v = 0; v < 3; ++v)
                 if constexpr (Find) {
-                    p[v] = load<D4>(left[v] + t) * load<D4>(right[v] + t);
+                    p[v] = load<Line>(left[v] + t) * load<Line>(right[v] + t);
                     store(product + v * kApart + t, p[v]);
                 } else {
-                    p[v] = load<D4>(product + v * kApart + t);
+                    p[v] = load<Line>(product + v * kApart + t);
                 }
-#pragma GCC unroll 4
+#pragma GCC unroll 8
             for (int l = 0; l < Count; ++l) {
-                const D4 degree = kept(load<D4>(degrees + 8 * l));
+                const Line degree = kept(load<Line>(degrees + 8 * l));
 #pragma GCC unroll 3
                 for (int v = 0; v < 3; ++v)
                     sum[l][v] = fma(degree, p[v], sum[l][v]);
@@ -176,13 +189,7 @@ private:
         }
 #pragma GCC unroll 3
         for (int v = 0; v < 3; ++v, to += wide)
-            store(to, load<D4>(to) + sums_of(sum[0][v], sum[1][v], sum[2][v], sum[3][v]));
-    }
-
-    // The sum of each one's lanes.
-    static COTERIE_INLINE D4 sums_of(D4 a, D4 b, D4 c, D4 e) {
-        const auto lane = turned(a, b, c, e);
-        return (lane.at[0] + lane.at[1]) + (lane.at[2] + lane.at[3]);
+            store(to, load<Line>(to) + lanes_of(sum, v, std::make_integer_sequence<int, kLine>()));
     }
 };
 

@@ -3,15 +3,12 @@
 // Here lanes hold columns instead of rows. Turn t has the products of each column with the one t
 // places further on, in a circle: column 0 follows the last. Turns 0 to d / 2 have every pair once.
 // A vector of products meets all components in one go, and sums need not be added up over lanes:
-// a sweep takes 0.95 of the time. It needs vectors without gaps, registers for the sums of many
+// a sweep takes 0.93 of the time. It needs vectors without gaps, registers for the sums of many
 // components, and a multiply-add that spreads a degree by itself. With other numbers of columns
 // lanes would be empty (1.05 to 1.5 times as long); with vectors of four it gains nothing (1.0).
 #pragma once
 
 #if defined(__AVX512F__)
-
-#include <array>
-#include <utility>
 
 #include "mixture_products.hpp"
 

@@ -28,6 +28,9 @@ COTERIE_INLINE D4 every4(double value) { return value - D4{}; }
 COTERIE_INLINE VD fma(VD a, VD b, VD c) {
     return (VD)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 }
+COTERIE_INLINE VD fms(VD a, VD b, VD c) {
+    return (VD)_mm512_fmsub_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
 COTERIE_INLINE VD min(VD a, VD b) { return (VD)_mm512_min_pd((__m512d)a, (__m512d)b); }
 COTERIE_INLINE VD max(VD a, VD b) { return (VD)_mm512_max_pd((__m512d)a, (__m512d)b); }
 COTERIE_INLINE VD sqrt(VD a) { return (VD)_mm512_sqrt_pd((__m512d)a); }
@@ -36,12 +39,16 @@ COTERIE_INLINE uint32_t bits(VL truth) { return _mm512_movepi64_mask((__m512i)tr
 COTERIE_INLINE VD fma(VD a, VD b, VD c) {
     return (VD)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
 }
+COTERIE_INLINE VD fms(VD a, VD b, VD c) {
+    return (VD)_mm256_fmsub_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
 COTERIE_INLINE VD min(VD a, VD b) { return (VD)_mm256_min_pd((__m256d)a, (__m256d)b); }
 COTERIE_INLINE VD max(VD a, VD b) { return (VD)_mm256_max_pd((__m256d)a, (__m256d)b); }
 COTERIE_INLINE VD sqrt(VD a) { return (VD)_mm256_sqrt_pd((__m256d)a); }
 COTERIE_INLINE uint32_t bits(VL truth) { return _mm256_movemask_pd((__m256d)truth); }
 #else
 COTERIE_INLINE VD fma(VD a, VD b, VD c) { return a * b + c; }
+COTERIE_INLINE VD fms(VD a, VD b, VD c) { return a * b - c; }
 COTERIE_INLINE VD min(VD a, VD b) { return a < b ? a : b; }
 COTERIE_INLINE VD max(VD a, VD b) { return a > b ? a : b; }
 COTERIE_INLINE VD sqrt(VD a) { return VD{std::sqrt(a[0]), std::sqrt(a[1])}; }
@@ -101,6 +108,31 @@ COTERIE_INLINE void turn_eight(VD* r) {
     spread(odd, r + 1);
 }
 #endif
+
+// Numbers that sums of products are kept of, in one vector, and as many such vectors as there are
+// registers for, beside what is multiplied.
+#if defined(__AVX512F__)
+using Line = VD;
+constexpr int kLineSums = 24;
+#else
+using Line = D4;
+constexpr int kLineSums = 12;
+#endif
+constexpr int kLine = sizeof(Line) / sizeof(double);
+COTERIE_INLINE Line every_line(double value) { return value - Line{}; }
+
+// The sums of the lanes of kLine vectors, side by side.
+template <class... Vectors> COTERIE_INLINE Line lane_sums(Vectors... vectors) {
+#if defined(__AVX512F__)
+    VD lane[] = {vectors...};
+    turn_eight(lane);
+    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) +
+           ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+#else
+    const auto lane = turned(vectors...);
+    return (lane.at[0] + lane.at[1]) + (lane.at[2] + lane.at[3]);
+#endif
+}
 
 // Which lanes of a are larger than those of b?
 COTERIE_INLINE uint32_t above(VD a, VD b) {

@@ -23,7 +23,6 @@ enum class Covariance : uint8_t { full, tied, diag, spherical };
 constexpr int kLeafRows = 256; // rows that are swept together
 constexpr int kFewAxes = 4;    // full covariances up to this many columns: lanes hold rows
 constexpr int kTile = 6;       // columns of a triangular factor that are multiplied together
-constexpr int kSixteen = 16;   // numbers in a 4 x 4 block of a second moment
 constexpr int kManyAxes = 64;  // full covariances of more columns: threads share one set of sums
 constexpr int kStretch = 4096; // rows whose degrees of belonging are kept for that, at a time
 constexpr int kScreened = 16;  // full covariances from so many columns: densities may be left out
@@ -52,7 +51,7 @@ struct SumsShape {
     bool shared() const { return kind == Covariance::full && d > kManyAxes; }
     // Rows that are summed before the tree begins.
     int64_t chunk_rows() const {
-        return shared() ? 8 * kStretch : d <= 8 ? 8192 : d <= 64 ? 4096 : 1024;
+        return shared() ? 8 * kStretch : d <= 8 ? 8192 : d <= 24 ? 4096 : d <= 64 ? 2048 : 1024;
     }
 };
 
