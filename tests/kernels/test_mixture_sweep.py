@@ -56,10 +56,13 @@ def test_small_degrees_are_as_exact_as_large_ones(simd: str) -> None:
     np.testing.assert_allclose(found, wanted, rtol=5e-13, atol=0)
 
 
-@pytest.mark.parametrize("d", [31, 64, 130])
-def test_many_columns(d: int) -> None:
+@pytest.mark.parametrize("simd", LEVELS)
+@pytest.mark.parametrize("d", [25, 31, 45, 60, 64, 67, 77, 130])
+def test_many_columns(d: int, simd: str) -> None:
+    """Blocks of a second moment are filled, or have an edge of any width."""
     X, q = rows(300, d, 5), model("full", 3, d, 5)
-    check(X, None, q, MemoryEngine(X, n_threads=2))
+    with level(simd):
+        check(X, None, q, MemoryEngine(X, n_threads=2))
 
 
 def apart(k: int, d: int, distance: float, seed: int, each: int = 40) -> tuple[Any, Densities]:
