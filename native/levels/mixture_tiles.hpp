@@ -1,5 +1,5 @@
-// mixture_tiles.hpp: rows times a triangular factor, eight rows by six columns at a time, in
-// registers.
+// mixture_tiles.hpp: rows times a triangular factor, some groups of eight rows by six columns at a
+// time, in registers.
 #pragma once
 
 #include "mixture_leaf.hpp"
