@@ -118,6 +118,7 @@ private:
     };
 
     static constexpr int kMost = kLineSums / 3; // components whose sums are in registers together
+    static_assert(kMost == kLine);              // and are stored side by side
 
     // Adds `side` components, from c on.
     void add_some(int c, int side, const double* degrees, int groups) const {
@@ -150,7 +151,7 @@ private:
         }
     }
 
-    // Of all components: the sum of lanes.
+    // What all components have of product v, over all lanes.
     template <int... L>
     static COTERIE_INLINE Line lanes_of(const Line (&sum)[kMost][3], int v,
                                         std::integer_sequence<int, L...>) {

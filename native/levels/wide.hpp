@@ -109,8 +109,7 @@ COTERIE_INLINE void turn_eight(VD* r) {
 }
 #endif
 
-// Numbers that sums of products are kept of, in one vector, and as many such vectors as there are
-// registers for, beside what is multiplied.
+// A vector of sums of products, and as many as there are registers for, beside what is multiplied.
 #if defined(__AVX512F__)
 using Line = VD;
 constexpr int kLineSums = 24;
@@ -119,6 +118,8 @@ using Line = D4;
 constexpr int kLineSums = 12;
 #endif
 constexpr int kLine = sizeof(Line) / sizeof(double);
+// Written where it is used, GCC 12 makes it in memory at the baseline, which takes four times as
+// long.
 COTERIE_INLINE Line every_line(double value) { return value - Line{}; }
 
 // The sums of the lanes of kLine vectors, side by side.
