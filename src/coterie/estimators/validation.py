@@ -17,8 +17,11 @@ from sklearn.utils.validation import check_array, validate_data
 from coterie.algorithms.results import Floats
 
 TIMES = (np.datetime64, np.timedelta64, datetime.date, datetime.timedelta)
-TIME_NAMES = ("date", "time", "duration")  # in the names of the types of columns
+# Parts of the names of the types of columns.
+TIME_NAMES = ("date", "time", "duration", "period", "month_day_nano")
 LOOSE_NAMES = ("obj", "str", "cat", "enum")  # of types that can hold anything
+NESTED_NAMES = ("list", "struct", "map", "union")  # pyarrow's types of several values in one cell
+TEXT_NAMES = ("string", "binary")  # pyarrow's types of text
 N_JOBS = [  # what the parameter may be
     Interval(Integral, 1, None, closed="left"),
     Interval(Integral, None, -1, closed="right"),
@@ -106,6 +109,8 @@ def _without_times_and_text(X: Any) -> Any:
             ) from error
     if isinstance(X, np.ndarray):
         _refuse_in_array(X)
+    elif hasattr(X, "schema") and hasattr(X.schema, "types"):
+        _refuse_in_arrow(X.schema)
     elif hasattr(X, "columns") and hasattr(X, "dtypes"):
         for column, dtype in zip(X.columns, X.dtypes, strict=True):
             if any(word in str(dtype).lower() for word in TIME_NAMES):
@@ -132,6 +137,18 @@ def _refuse_in_array(values: NDArray[Any]) -> None:
                 f"X holds an integer of {value.bit_length()} bits at {_place(place)}: expected "
                 "numbers up to 1.8e308, the largest float64."
             )
+
+
+def _refuse_in_arrow(schema: Any) -> None:
+    """Refuse columns of a pyarrow table by their types, which say all."""
+    for name, kind in zip(schema.names, map(str, schema.types), strict=True):
+        what = f"column {name!r} of X holds {kind} values"
+        if any(word in kind for word in NESTED_NAMES):
+            raise ValueError(f"{what}: expected one number in each cell. Make a column of each.")
+        if any(word in kind for word in TIME_NAMES):
+            raise _times_found(what)
+        if any(word in kind for word in TEXT_NAMES):
+            raise _text_found(what)
 
 
 def _times_found(what: str) -> ValueError:
