@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from coterie.estimators.pieces import pieces
 from coterie.kernels.neighbourhoods import METRICS, Measure
 
 ALIASES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
@@ -77,7 +78,8 @@ def check_distances(D: Any, *, square: bool) -> None:
             "between all rows, or a sparse graph of them."
         )
     values = D.data if sparse.issparse(D) else D
-    lowest = float(values.min()) if values.size else 0.0
+    portions = pieces(len(values), values.nbytes / max(len(values), 1))
+    lowest = min((float(values[some].min()) for some in portions), default=0.0)
     if lowest < 0:
         row, column = _first_negative(D)
         raise ValueError(

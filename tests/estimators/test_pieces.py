@@ -1,0 +1,83 @@
+"""Copies in pieces: the same as at once, and Ctrl-C is heard between two pieces."""
+
+import signal
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from coterie import DBSCAN
+from coterie.estimators import pieces as module
+from coterie.estimators.pieces import picked, pieces
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    monkeypatch.setattr(module, "BYTES_AT_ONCE", 100)
+
+
+@pytest.mark.parametrize(("n_rows", "row_bytes"), [(0, 8), (1, 8), (25, 8), (26, 33.3), (5, 1000)])
+def test_every_row_once_and_in_order(n_rows, row_bytes, small_pieces):
+    parts = [np.arange(n_rows)[some] for some in pieces(n_rows, row_bytes)]
+    assert np.array_equal(np.concatenate([np.arange(0), *parts]), np.arange(n_rows))
+    assert all(0 < len(part) <= max(1, 100 // row_bytes) for part in parts)
+
+
+@pytest.mark.parametrize("rows", [[], [0], [3, 1, 1, 49], list(range(0, 50, 3))])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_picked_rows_are_those_of_numpy_and_scipy(rows, dtype, small_pieces):
+    rng = np.random.default_rng(0)
+    X = (rng.random((50, 7)) * (rng.random((50, 7)) < 0.4)).astype(dtype)
+    rows = np.array(rows, dtype=np.intp)
+    for given in (X, np.asfortranarray(X), X[:, 0]):
+        copy = picked(given, rows)
+        assert copy.dtype == dtype
+        assert np.array_equal(copy, given[rows])
+    of_sparse = picked(sparse.csr_array(X), rows)
+    assert of_sparse.dtype == dtype
+    assert np.array_equal(of_sparse.toarray(), X[rows])
+    assert of_sparse.indices.dtype == sparse.csr_array(X).indices.dtype
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs signals")
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_signal_is_handled_between_two_pieces(form, monkeypatch):
+    """The handler runs before the copy is whole: each piece notes what it copies."""
+    copied = []
+
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    def watched(n_rows, row_bytes):
+        for some in pieces(n_rows, row_bytes):
+            if len(copied) == 3:
+                signal.raise_signal(signal.SIGINT)
+            copied.append(some)
+            yield some
+
+    monkeypatch.setattr(module, "BYTES_AT_ONCE", 100)
+    monkeypatch.setattr(module, "pieces", watched)
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            picked(form(np.ones((100, 10))), np.arange(100))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(copied) == 3
+
+
+def test_core_points_of_given_distances_are_copied_in_pieces(small_pieces, monkeypatch):
+    """components_ can be as large as the matrix."""
+    asked = []
+
+    def watched(n_rows, row_bytes):
+        asked.append((n_rows, row_bytes))
+        return pieces(n_rows, row_bytes)
+
+    monkeypatch.setattr(module, "pieces", watched)
+    D = np.abs(np.subtract.outer(np.arange(30.0), np.arange(30.0)))
+    for given, row_bytes in ((D, 240), (sparse.csr_array(D), 29 * 12)):
+        asked.clear()
+        model = DBSCAN(1.0, min_samples=3, metric="precomputed").fit(given)
+        assert asked == [(28, row_bytes)]
+        assert np.array_equal(model.core_sample_indices_, np.arange(1, 29))
