@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import decimal
 import pickle
+import struct
 import subprocess
 import sys
 import threading
@@ -60,6 +62,50 @@ def test_numbers_of_every_type(write: Any, values: Any, dtype: str) -> None:
     data = read_table(write(pa.table({"x": values})))
     np.testing.assert_array_equal(data.X[:, 0], np.asarray(values, dtype=np.float64))
     assert data.X.dtype == dtype
+
+
+TYPES_OF_DECIMALS = [
+    pa.decimal128(38, 2),
+    pa.decimal128(20, 7),
+    pa.decimal256(76, 1),
+    pa.decimal256(76, 40),
+]
+
+
+@pytest.mark.parametrize("kind", TYPES_OF_DECIMALS, ids=str)
+def test_decimals_are_rounded_once(write: Any, kind: Any) -> None:
+    digits = "".join(map(str, np.random.default_rng(0).integers(0, 10, 1000)))
+    with decimal.localcontext(prec=100):  # of every length
+        lengths = [i % kind.precision + 1 for i in range(300)]
+        values = [
+            decimal.Decimal(digits[3 * i : 3 * i + n]).scaleb(-kind.scale)
+            for i, n in enumerate(lengths)
+        ]
+    values += [decimal.Decimal("3.1"), -values[7], None]
+    path = write(pa.table({"x": pa.array(values, kind)}))
+    right = [np.nan if v is None else float(v) for v in values]
+    np.testing.assert_array_equal(read_table(path, missing="keep").X[:, 0], right)
+
+
+def test_whole_numbers_as_ids_stay_whole_where_some_are_missing(write: Any) -> None:
+    path = write(table(3, 1, key=pa.array([2**53 + 1, None, 7])))
+    assert read_table(path, ids="key").ids["key"].tolist() == [2**53 + 1, None, 7]
+
+
+@pytest.mark.parametrize("cut", [1, 7, 40])
+def test_rows_and_ids_are_converted_piece_by_piece(
+    write: Any, monkeypatch: pytest.MonkeyPatch, cut: int
+) -> None:
+    names = [f"r{i % 3}" for i in range(40)]
+    columns = table(
+        40, 2, few=pa.array(names).dictionary_encode(), name=names, n=[None, *range(39)]
+    )
+    path = write(columns)
+    monkeypatch.setattr("coterie.data.tables.filling.MOST_ROWS", cut)
+    for ids in ("few", "name"):
+        data = read_table(path, ids=ids, columns=["a", "b", "n"], missing="keep")
+        np.testing.assert_array_equal(data.X, np.column_stack([columns[c] for c in "abn"]))
+        assert data.ids[ids].tolist() == names
 
 
 def test_text_times_and_truth_are_left_out_and_said_so(write: Any) -> None:
@@ -207,23 +253,32 @@ FUZZ = """
 import sys, numpy as np
 from pathlib import Path
 from coterie.data import DataError, read_table
-from coterie.data.tables.arrow_sizes import unpacked_size
 whole, path = Path(sys.argv[1]).read_bytes(), Path(sys.argv[1] + ".damaged")
 random = np.random.default_rng(0)
-errors = 0
-for _ in range(150):
+errors, names = 0, sys.argv[2:] or [None]
+for number in range(150):
     damaged = bytearray(whole)
     for at in random.integers(0, len(whole), 3):
-        damaged[at] = random.integers(256)
+        damaged[at] = random.choice([0, 127, 255, random.integers(256)])
     path.write_bytes(damaged)
+    ids = names[number % len(names)]
     try:
-        X = read_table(path, max_memory="50 MB", missing="keep").X
-        assert X.ndim == 2
+        data = read_table(path, ids=ids, max_memory="50 MB", missing="keep")
+        assert data.X.ndim == 2
+        assert ids is None or len(list(map(str, data.ids[ids]))) == len(data.X)
     except DataError as error:
         assert "expected" in str(error), error
         errors += 1
 print(errors)
 """
+
+
+def damaged(path: Path, *ids: str) -> int:
+    """How many of many readings of a file, damaged in many ways, were refused; none may crash."""
+    command = [sys.executable, "-c", FUZZ, str(path), *ids]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr[-2000:]
+    return int(result.stdout)
 
 
 @pytest.mark.parametrize("kind", [*WRITERS, "npy", "json"])
@@ -235,9 +290,38 @@ def test_damaged_files_never_crash(tmp_path: Path, kind: str) -> None:
         path.write_text('{"a": 1.5, "b": 2}\n{"a": 2.5, "b": 3}\n')
     else:
         WRITERS[kind](table(40), str(path))
-    result = subprocess.run([sys.executable, "-c", FUZZ, str(path)], capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr[-2000:]
-    assert int(result.stdout) > 20
+    assert damaged(path) > 20
+
+
+@pytest.mark.parametrize("compression", ["uncompressed", "lz4", "parquet"])
+def test_damaged_texts_never_crash(tmp_path: Path, compression: str) -> None:
+    names = [f"x{i}" for i in range(300)]
+    texts = {
+        "short": names,
+        "long": pa.array(names, pa.large_string()),
+        "few": pa.array([f"w{i % 5}" for i in range(300)]).dictionary_encode(),
+        "lists": pa.array([[i] * (i % 3) for i in range(300)]),
+    }
+    gaps = pa.array([None if i % 7 == 0 else i for i in range(300)], pa.int32())
+    columns = table(300, 1, gaps=gaps, price=gaps.cast(pa.decimal128(20, 2)), **texts)
+    path = tmp_path / "t"
+    if compression == "parquet":
+        parquet.write_table(columns, path, use_dictionary=False, compression="NONE")
+    else:
+        feather.write_feather(columns, str(path), compression=compression, chunksize=100)
+    assert damaged(path, *texts) > 20
+
+
+def test_texts_that_point_beyond_their_file_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.arrow"
+    columns = table(300, 1, name=[f"x{i}" for i in range(300)])
+    feather.write_feather(columns, str(path), compression="uncompressed")
+    whole = path.read_bytes()
+    place = whole.index(struct.pack("<4i", 0, 2, 4, 6)) + 4 * 150
+    for first, last in ((5000, 9000), (-4096, -96)):
+        content = whole[:place] + struct.pack("<2i", first, last) + whole[place + 8 :]
+        with pytest.raises(DataError, match=r"complete arrow file.*offset.*slot 150"):
+            read_table(written(path, content), ids="name")
 
 
 def test_json_lines(tmp_path: Path) -> None:

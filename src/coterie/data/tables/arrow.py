@@ -92,11 +92,11 @@ class ArrowTable:
 
         def columns(piece: Piece) -> Iterator[list[NDArray[Any]]]:
             for batch in piece.batches():
-                batch.validate()
-                if ids is not None:
-                    values = batch.columns[d].to_numpy(zero_copy_only=False)
-                    kept.setdefault(piece.first, []).append(np.asarray(values))
-                yield [read(column) for read, column in zip(numbers, batch.columns, strict=False)]
+                batch.validate(full=True)  # else offsets may point anywhere
+                for rows in _cut(batch, d):
+                    if ids is not None:
+                        kept.setdefault(piece.first, []).append(_as_ids(rows.column(d)))
+                    yield [read(column) for read, column in zip(numbers, rows, strict=False)]
 
         with told_apart(self.format):
             pieces = self._pieces([*chosen, *([] if ids is None else [ids])])
@@ -232,12 +232,33 @@ def _common_dtype(kinds: Sequence[Any]) -> np.dtype[Any]:
 def _reader(kind: Any) -> Callable[[Any], NDArray[Any]]:
     """Return what turns a column of this type into floats or integers; gaps become NaN."""
     pa = required("pyarrow", "reading tables", "tables")
-    always = pa.types.is_decimal(kind) or pa.types.is_boolean(kind)
-    with_gaps = pa.types.is_integer(kind)
+    decimal, boolean = pa.types.is_decimal(kind), pa.types.is_boolean(kind)
+    integer = pa.types.is_integer(kind)
 
     def read(column: Any) -> NDArray[Any]:
-        if always or (with_gaps and column.null_count):
+        if decimal:  # pyarrow's own way rounds twice; to read a text rounds once
+            column = column.cast(pa.string()).cast(pa.float64())
+        elif boolean or (integer and column.null_count):
             column = column.cast(pa.float64(), safe=False)
         return as_numpy(column)
 
     return read
+
+
+def _cut(batch: Any, d: int) -> Iterator[Any]:
+    """Yield a batch in pieces, so that Ctrl-C is heard soon and little is converted at once.
+
+    A piece has at least as many rows as its dictionaries have words: each converts them anew.
+    """
+    words = [len(column.dictionary) for column in batch if hasattr(column, "dictionary")]
+    step = max(batch_rows(d), *words, 0)
+    for start in range(0, batch.num_rows, step):
+        yield batch.slice(start, step)
+
+
+def _as_ids(column: Any) -> NDArray[Any]:
+    """Return what identifies rows as NumPy; integers stay integers where some are missing."""
+    pa = required("pyarrow", "reading tables", "tables")
+    if pa.types.is_integer(column.type) and column.null_count:
+        return np.array(column.to_pylist(), dtype=object)
+    return as_numpy(column)
