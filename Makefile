@@ -58,7 +58,7 @@ stubs: $(VENV)/.test-tools  ## after a change of the bindings
 	$(BIN)/python -m nanobind.stubgen -m coterie.kernels._native -o src/coterie/kernels/_native.pyi
 
 flips: $(VENV)/.test-tools  ## ten thousand damaged files of every kind of model, all of which must be errors
-	COTERIE_FLIPS=10000 $(BIN)/python -m pytest tests/models/test_damage.py -k flipped
+	COTERIE_FLIPS=10000 $(BIN)/python -m pytest tests/models/test_damage.py tests/models/test_fuzz.py -k "flipped or forged"
 
 bench: $(VENV)/.installed  ## side by side with the peers; takes long
 	$(BIN)/pip install --quiet -r benchmarks/requirements.txt

@@ -19,6 +19,7 @@ from strategies import thorough
 
 import coterie
 from coterie import KMeans, Model, ModelError, describe, load, save
+from coterie.models.container import CHUNK, pack
 from coterie.models.schemas import SCHEMAS
 from models.examples import MAKERS, X, answers, assert_same, fitted
 
@@ -142,6 +143,31 @@ def test_describe_tells_what_is_in_a_file(tmp_path: Path, model: KMeans) -> None
     assert {"name": "labels_", "dtype": "<i4", "shape": [60]}.items() <= told["arrays"][1].items()
 
 
+def with_infinite_counts() -> KMeans:
+    model = KMeans(2, random_state=0).fit(X)
+    model.counts_ = np.full(2, np.inf)
+    return model
+
+
+@pytest.mark.parametrize("word", ["caf\udce9.csv", "\ud800", "\u00e9 \U0001f600 \\udce9"])
+def test_words_that_utf8_cannot_hold_come_back(tmp_path: Path, model: KMeans, word: str) -> None:
+    columns = (word, "b", "c", "d")
+    save(Model(model, columns=columns, provenance={"source": word}), tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    assert loaded.columns == columns
+    assert loaded.provenance == {"source": word}
+    assert describe(tmp_path / "m")["columns"] == list(columns)
+    header = (tmp_path / "m").read_bytes()[48:].partition(b'"sha256"')[0]
+    assert header.decode() == header.decode(errors="ignore")
+
+
+def test_files_are_written_in_pieces_between_which_ctrl_c_is_answered() -> None:
+    values = np.arange(2.5 * CHUNK).astype("u1")
+    parts = list(pack({}, {"a": values}))
+    assert max(map(len, parts)) <= CHUNK
+    assert b"".join(parts).endswith(values.tobytes())
+
+
 @pytest.mark.parametrize(
     ("make", "says"),
     [
@@ -160,6 +186,7 @@ def test_describe_tells_what_is_in_a_file(tmp_path: Path, model: KMeans) -> None
             lambda: Model(KMeans(2).fit(X), provenance={"x": {1, 2}}),
             r"provenance of numbers.*a set",
         ),
+        (with_infinite_counts, r"KMeans that can be loaded again, but counts_ .* not finite.*sums"),
     ],
 )
 def test_what_cannot_be_saved_says_why(tmp_path: Path, make: Callable[[], Any], says: str) -> None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import struct
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from coterie import KMeans, Model, ModelError, describe, load, save
+from coterie import KMeans, Model, ModelError, describe, load
 from coterie.data import Scaling
-from coterie.models.container import MAGIC, _header_sum, pack
+from coterie.models.container import MAGIC, _header_sum
 from models.examples import X, fitted
+from models.forging import forged
 
 
 @pytest.mark.parametrize(
@@ -32,24 +31,6 @@ def test_other_files(tmp_path: Path, content: bytes, says: str) -> None:
     for read in (load, describe):
         with pytest.raises(ModelError, match=says):
             read(tmp_path / "m")
-
-
-def forged(model: Any, path: Path, change: Callable[[dict[str, Any], dict[str, Any]], Any]) -> Path:
-    """A file whose checksums are right and whose content is not."""
-    from coterie.models import files
-
-    kept: dict[str, Any] = {}
-    original = files.pack
-    files.pack = lambda header, arrays: kept.update(h=header, a=arrays) or ()  # type: ignore
-    try:
-        save(model, path)
-    finally:
-        files.pack = original
-    header = json.loads(json.dumps(kept["h"]))
-    arrays = {name: values.copy() for name, values in kept["a"].items()}
-    change(header, arrays)
-    path.write_bytes(b"".join(bytes(part) for part in pack(header, arrays)))
-    return path
 
 
 @pytest.mark.parametrize(
@@ -208,6 +189,57 @@ def test_values_are_checked_even_if_the_checksums_are_right(
             lambda h, a: a["_path/near/core"].__setitem__(0, np.nan),
             "near/core has values that are not finite",
         ),
+        (
+            "path",
+            lambda h, a: a["_path/chain/height"].fill(0.0),
+            "chain/height does not end in infinity",
+        ),
+        (
+            "path",
+            lambda h, a: a["_path/chain/height"].__setitem__(3, 0.0),
+            "chain/height joins rows that are not core",
+        ),
+        (
+            "path",
+            lambda h, a: a["_path/near/member"].__setitem__(0, 0.0),
+            "near/member is not what the nearest core rows say",
+        ),
+        (
+            "path",
+            lambda h, a: a["_path/near/core"].__setitem__(0, 0.0),
+            "near/core is not the last of _path/near/sums",
+        ),
+        (
+            "path",
+            lambda h, a: a["_path/near/sums"].__setitem__((0, 0), 1.7e308),
+            "near/sums do not ascend",
+        ),
+        (
+            "path",
+            lambda h, a: a["core_distances_"].__setitem__(0, 9.0),
+            "core_distances_ are not those of its structure",
+        ),
+        (
+            "path",
+            lambda h, a: h["attributes"].update(_least_eps=1.0),
+            "its smallest eps is 1.0",
+        ),
+        (
+            "dbscan-weighted-columns",
+            lambda h, a: a.update({"_metric_params/w": np.ones(3)}),
+            r"_metric_params/w of shape \(3,\) are not those of 4 columns",
+        ),
+        (
+            "kmeans",
+            lambda h, a: h["attributes"].update(_exponent=2**70),
+            "_exponent should be a whole number",
+        ),
+        (
+            "kmeans",
+            lambda h, a: h["attributes"].update(inertia_="nan"),
+            "inertia_ should be a number of 0",
+        ),
+        ("kmeans", lambda h, a: h.update(bare=3), "says neither that its estimator is alone"),
         (
             "path",
             lambda h, a: h["attributes"]["_path"].update(metric="cosine"),

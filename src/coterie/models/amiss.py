@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from coterie.algorithms.covariance import family_of
-from coterie.algorithms.reachability import Path
+from coterie.algorithms.reachability import LEAST_REACH, Path
 from coterie.estimators import DBSCAN, DBSCANPath, GaussianMixture
-from coterie.kernels.reachability_steps import METRICS
+from coterie.kernels.reachability_steps import METRICS, Nearest
 
 
 def in_mixture(model: GaussianMixture) -> str | None:
@@ -45,6 +45,10 @@ def in_density(model: DBSCAN) -> str | None:
     kind[cores] = 2
     if not np.array_equal(model.kind_, kind):
         return "kind_ is not what labels_ and core_sample_indices_ say"
+    d = model.n_features_in_
+    for name, values in (model._metric_params or {}).items():
+        if isinstance(values, np.ndarray) and values.shape not in ((d,), (d, d)):
+            return f"_metric_params/{name} of shape {values.shape} are not those of {d} columns"
     if model.metric == "precomputed":
         return None if model.n_features_in_ == len(labels) else "distances are not square"
     if not hasattr(model, "components_"):
@@ -54,11 +58,54 @@ def in_density(model: DBSCAN) -> str | None:
 
 def in_path(model: DBSCANPath) -> str | None:
     path: Path = model._path
-    n = len(path.near.core)
     if path.metric not in METRICS or path.metric != model.metric or not 0 < path.unit < np.inf:
         return f"its structure is of the metric {path.metric!r}"
-    if not np.array_equal(np.sort(path.chain.order), np.arange(n)):
-        return "_path/chain/order has some row twice"
-    if not np.array_equal(path.near.neighbours < 0, np.isinf(path.near.sums)):
+    return _in_nearest(path.near) or _in_chain(path) or _in_distances(model, path)
+
+
+def _in_nearest(near: Nearest) -> str | None:
+    """Look at lists of nearest rows: each is ascending, and says when its row is core, or member.
+
+    A native cut follows these numbers without a look, so that they must agree with each other.
+    """
+    n, k = near.sums.shape
+    if not np.array_equal(near.neighbours < 0, np.isinf(near.sums)):
         return "_path/near/neighbours has no row where there is a distance"
+    if not (near.sums[:, 1:] >= near.sums[:, :-1]).all():
+        return "_path/near/sums do not ascend"
+    last = near.sums[:, -1] if k else np.zeros(n)
+    if not (np.array_equal(near.core, last) or np.isinf(near.core).all()):  # too few rows for any
+        return "_path/near/core is not the last of _path/near/sums"
+    member = near.core.copy()
+    for sums, neighbours in zip(near.sums.T, near.neighbours.T, strict=True):
+        np.minimum(member, np.maximum(sums, near.core[neighbours]), out=member)
+    if not np.array_equal(near.member, member):
+        return "_path/near/member is not what the nearest core rows say"
+    return None
+
+
+def _in_chain(path: Path) -> str | None:
+    """Look at the chain: each row is there once, core where it is joined, and it has an end."""
+    order, height, core = path.chain.order, path.chain.height, path.near.core
+    if not np.array_equal(np.sort(order), np.arange(len(core))):
+        return "_path/chain/order has some row twice"
+    if not len(height) or height[-1] != np.inf:
+        return "_path/chain/height does not end in infinity"
+    if not (height[:-1] >= np.maximum(core[order[:-1]], core[order[1:]])).all():
+        return "_path/chain/height joins rows that are not core"
+    return None
+
+
+def _in_distances(model: DBSCANPath, path: Path) -> str | None:
+    """Look at what people see of the structure: it follows from the structure."""
+    kept = {
+        "core_distances_": path.near.core,
+        "member_distances_": path.near.member,
+        "merge_distances_": np.sort(path.chain.height)[:-1],
+    }
+    for name, sums in kept.items():
+        if not np.array_equal(getattr(model, name), path.distances(sums)):
+            return f"{name} are not those of its structure"
+    if model._least_eps not in (0.0, LEAST_REACH / path.unit):
+        return f"its smallest eps is {model._least_eps!r}"
     return None

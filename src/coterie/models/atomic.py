@@ -8,8 +8,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+SYNCED = 1 << 25  # bytes that wait for the disk together
 
-def write_whole(path: Path, parts: Iterable[bytes]) -> None:
+
+def write_whole(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     """Write a file beside its place, make sure that it is on the disk, then rename it.
 
     A crash, a full disk or a kill at any moment leaves the old file or the new one. Only a kill
@@ -28,8 +30,14 @@ def write_whole(path: Path, parts: Iterable[bytes]) -> None:
     unfinished = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
+            waiting = 0
             for part in parts:
                 file.write(part)
+                waiting += len(part)
+                if waiting > SYNCED:  # nobody can interrupt the wait for a disk
+                    file.flush()
+                    os.fsync(file.fileno())
+                    waiting = 0
             file.flush()
             os.fsync(file.fileno())
         unfinished.chmod(_mode(place))

@@ -1,9 +1,10 @@
-"""The file format: a header in JSON, then raw arrays, each with its SHA-256.
+r"""The file format: a header in JSON, then raw arrays, each with its SHA-256.
 
     8 bytes      "COTERIE" and the version of the container
     8 bytes      length of the header, little-endian
     32 bytes     SHA-256 of all before it and of the header
-    header       JSON in UTF-8: {"arrays": [{name, dtype, shape, sha256}, ...], ...}
+    header       JSON in UTF-8: {"arrays": [{name, dtype, shape, sha256}, ...], ...};
+                 letters that UTF-8 cannot hold (of names of files that are none) as \udc80
     arrays       little-endian, C order, one after the other, to the end of the file
 
 Every byte is covered by a checksum or compared with what must stand there. Reading parses JSON and
@@ -35,20 +36,32 @@ class ModelError(ValueError):
     """A model that cannot be saved or a file that cannot be loaded; the message says why."""
 
 
-def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes]:
-    """Yield the bytes of a file."""
+class Damaged(ModelError):
+    """A file that is not as it was written."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"expected the file as it was saved, but {why}; restore it from a copy, or fit again"
+        )
+        self.why = why
+
+
+def pack(
+    header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> Iterator[bytes | memoryview]:
+    """Yield the bytes of a file, in pieces of which each takes a moment."""
     stored = {name: _little_endian(values) for name, values in arrays.items()}
     table = [
         {
             "name": name,
             "dtype": values.dtype.str,
             "shape": list(values.shape),
-            "sha256": hashlib.sha256(_bytes(values)).hexdigest(),
+            "sha256": _checksum(values),
         }
         for name, values in stored.items()
     ]
     text = json.dumps({**header, "arrays": table}, allow_nan=False, ensure_ascii=False)
-    encoded = text.encode()
+    encoded = text.encode(errors="backslashreplace")  # which is how JSON escapes them, too
     if len(encoded) > MAX_HEADER:
         raise ModelError(
             f"expected names and records of at most {MAX_HEADER:,} bytes, got {len(encoded):,}; "
@@ -57,7 +70,7 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Itera
     yield MAGIC + struct.pack("<Q", len(encoded)) + _header_sum(encoded)
     yield encoded
     for values in stored.values():
-        yield _bytes(values)
+        yield from _pieces(values)
 
 
 def read_header(file: IO[bytes], size: int) -> dict[str, Any]:
@@ -95,13 +108,14 @@ def read_arrays(file: IO[bytes], header: Mapping[str, Any], size: int) -> Arrays
     arrays: Arrays = {}
     for name, dtype, shape, checksum, n_bytes in layout:
         values = np.empty(shape, dtype=dtype)
-        view, read = values.reshape(-1).view(np.uint8).data, 0
+        view, read, found = values.reshape(-1).view(np.uint8).data, 0, hashlib.sha256()
         while read < n_bytes:
             got = file.readinto(view[read : read + CHUNK])  # type: ignore[attr-defined]
             if not got:
                 damaged(f"it ends inside the array {name!r}")
+            found.update(view[read : read + got])
             read += got
-        if hashlib.sha256(_bytes(values)).hexdigest() != checksum:
+        if found.hexdigest() != checksum:
             damaged(f"the array {name!r} does not match its checksum")
         if name in arrays:
             damaged(f"the array {name!r} is there twice")
@@ -111,9 +125,7 @@ def read_arrays(file: IO[bytes], header: Mapping[str, Any], size: int) -> Arrays
 
 def damaged(why: str) -> NoReturn:
     """Raise: the file is not as it was written."""
-    raise ModelError(
-        f"expected the file as it was saved, but {why}; restore it from a copy, or fit again"
-    )
+    raise Damaged(why)
 
 
 def _header_sum(header: bytes) -> bytes:
@@ -124,8 +136,18 @@ def _little_endian(values: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
 
 
-def _bytes(values: NDArray[Any]) -> bytes:
-    return values.tobytes() if not values.size else values.reshape(-1).view(np.uint8).data  # type: ignore[return-value]
+def _pieces(values: NDArray[Any]) -> Iterator[memoryview]:
+    """Yield the bytes of a contiguous array, so many at a time that Ctrl-C need not wait."""
+    view = values.reshape(-1).view(np.uint8).data
+    for start in range(0, len(view), CHUNK):
+        yield view[start : start + CHUNK]
+
+
+def _checksum(values: NDArray[Any]) -> str:
+    found = hashlib.sha256()
+    for piece in _pieces(values):
+        found.update(piece)
+    return found.hexdigest()
 
 
 def _listed(header: Mapping[str, Any]) -> list[Any]:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie.data.scaling import KINDS, Scaling
 from coterie.models.atomic import write_whole
-from coterie.models.container import ModelError, damaged, pack, read_arrays, read_header
+from coterie.models.container import Damaged, ModelError, damaged, pack, read_arrays, read_header
 from coterie.models.kinds import Array, Names, Shelf
 from coterie.models.model import Model
 from coterie.models.schemas import SCHEMAS
@@ -35,7 +35,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """
     wrapped = model if isinstance(model, Model) else Model(model)
     shelf = Shelf()
-    header = {
+    header: dict[str, Any] = {
         "format": FORMAT,
         **_stored_estimator(wrapped.estimator, shelf),
         "scaling": _stored_scaling(wrapped.scaling, shelf),
@@ -45,6 +45,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "written_by": f"coterie {version('coterie')}",
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+    _check_loads(header, shelf, type(wrapped.estimator).__name__)
     write_whole(Path(path), pack(header, shelf.arrays))
 
 
@@ -59,18 +60,35 @@ def load(path: str | os.PathLike[str]) -> Any:
         with where.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             header = _known(read_header(file, size))
-            shelf = Shelf(read_arrays(file, header, size))
-        estimator = _loaded_estimator(header, shelf)
-        scaling = _loaded_scaling(header["scaling"], shelf)
-        columns = _loaded_columns(header["columns"], shelf)
-        provenance = _loaded_provenance(header["provenance"], shelf)
-        if shelf.arrays:
-            damaged(f"nothing needs its array {next(iter(shelf.arrays))!r}")
+            arrays = read_arrays(file, header, size)
+        model = _loaded(header, Shelf(arrays))
     except ModelError as error:
         raise ModelError(f"{where}: {error}") from error.__cause__
-    if header["bare"]:
-        return estimator
+    return model.estimator if header["bare"] else model
+
+
+def _loaded(header: dict[str, Any], shelf: Shelf) -> Model:
+    """Return the model of a header and its arrays, every value checked."""
+    estimator = _loaded_estimator(header, shelf)
+    scaling = _loaded_scaling(header["scaling"], shelf)
+    columns = _loaded_columns(header["columns"], shelf)
+    provenance = _loaded_provenance(header["provenance"], shelf)
+    if shelf.arrays:
+        damaged(f"nothing needs its array {next(iter(shelf.arrays))!r}")
+    if type(header["bare"]) is not bool:
+        damaged("it says neither that its estimator is alone, nor that it is not")
     return Model(estimator, scaling, columns, provenance)
+
+
+def _check_loads(header: dict[str, Any], shelf: Shelf, name: str) -> None:
+    """Refuse to write a file that nobody could load: the checks of loading come first."""
+    try:
+        _loaded(header, Shelf(dict(shelf.arrays)))
+    except Damaged as error:
+        raise ModelError(
+            f"expected a {name} that can be loaded again, but {error.why}; fit "
+            "again, with values and weights whose sums stay finite"
+        ) from error.__cause__
 
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -117,7 +135,7 @@ def _stored_estimator(estimator: Any, shelf: Shelf) -> dict[str, Any]:
             f"expected a fitted {type(estimator).__name__}, got one that was not fitted; "
             "call fit first"
         ) from error
-    amiss = schema.amiss(estimator)
+    amiss = schema.amiss(estimator)  # before its values are asked for, which it may not have
     if amiss:
         raise ModelError(
             f"expected a {type(estimator).__name__} as its fit left it, but {amiss}; fit again"

@@ -90,11 +90,14 @@ class Number:
         return number if math.isfinite(number) else repr(number)
 
     def load(self, stored: Any, name: str, shelf: Shelf) -> float:
-        if stored in ("inf", "-inf", "nan"):
-            return float(stored)
-        if isinstance(stored, bool) or not isinstance(stored, int | float) or stored < self.low:
+        number = float(stored) if stored in ("inf", "-inf", "nan") else stored
+        wrong = isinstance(number, bool) or not isinstance(number, int | float)
+        if wrong or (self.low > -math.inf and not number >= self.low):  # as NaN is not
             damaged(f"{name} should be a number of {self.low} or more, and is {stored!r}")
-        return float(stored)
+        try:
+            return float(number)
+        except OverflowError:
+            damaged(f"{name} should be a float64, and is a number of {len(str(number))} digits")
 
 
 @dataclass(frozen=True)
@@ -102,13 +105,15 @@ class Count:
     """A whole number."""
 
     low: int | None = 0
+    high: int | None = None
 
     def store(self, value: Any, name: str, shelf: Shelf) -> Any:
         return int(value)
 
     def load(self, stored: Any, name: str, shelf: Shelf) -> int:
-        if type(stored) is not int or (self.low is not None and stored < self.low):
-            damaged(f"{name} should be a whole number, and is {stored!r}")
+        low, high = (-math.inf if self.low is None else self.low), (self.high or math.inf)
+        if type(stored) is not int or not low <= stored <= high:
+            damaged(f"{name} should be a whole number from {low} to {high}, and is {stored!r}")
         return stored
 
 

@@ -19,6 +19,7 @@ from coterie.models.compounds import Record, Rows, Sequence, Table
 from coterie.models.kinds import Array, Count, Kind, Names, Number, Plain
 from coterie.models.schema import Nested, Parameter, Schema
 
+MOST_POWER = 2500  # of two, between any two float64
 FLAG, WORDS = Plain(bool), Plain(str)
 MEANS = Array("f8", ("k", "d"))
 COLUMNS: dict[str, Kind] = {"n_features_in_": Count(1), "feature_names_in_": Names("d")}
@@ -68,7 +69,7 @@ KMEANS = Schema(
         "runs_": Sequence(Record(RunRecord, RUN)),
         **COLUMNS,
         "_n_features_out": Count(1),
-        "_exponent": Count(None),
+        "_exponent": Count(-MOST_POWER, MOST_POWER),
     },
 )
 
@@ -128,7 +129,7 @@ GAUSSIAN_MIXTURE = Schema(
             Frame,
             {
                 "origin": Array("f8", ("d",)),
-                "exponent": Array("i4", ("d",), low=-2500, high=2500),
+                "exponent": Array("i4", ("d",), low=-MOST_POWER, high=MOST_POWER),
             },
         ),
     },
