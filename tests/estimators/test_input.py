@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
-from coterie import KMeans
+from coterie import DBSCAN, KMeans
 
 from .helpers import assert_same_fit
 
@@ -185,6 +186,40 @@ def test_untidy_sparse_is_tidied_in_a_copy():
     lying = untidy.copy()
     lying.has_sorted_indices = lying.has_canonical_format = True
     assert_same_fit(KMeans(2, random_state=0).fit(lying), KMeans(2, random_state=0).fit(dense))
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize(
+    "model",
+    [
+        KMeans(3, init=np.eye(3, 6), max_iter=5),
+        KMeans(3, init=np.eye(3, 6), max_iter=5, metric="cosine"),
+        DBSCAN(1.5, min_samples=3, count_neighbors=True),
+        DBSCAN(1.5, min_samples=3, count_neighbors=True, memory_budget=4000),  # not as dense rows
+        DBSCAN(1.5, min_samples=3, count_neighbors=True, metric="precomputed"),
+    ],
+    ids=str,
+)
+def test_indices_written_during_a_fit_do_not_matter(model, index):
+    """The kernels read indices without a look at them, so they own those that they read."""
+    rng = np.random.default_rng(0)
+    rows = 60 if getattr(model, "metric", None) == "precomputed" else 6
+    dense = 1.0 + rng.poisson(1, (60, rows)) * (rng.random((60, rows)) < 0.8)
+    X = sparse.csr_array(dense)
+    X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
+
+    def spoil(event):
+        X.indices[:] = 0  # within the shape: a fit that reads them is wrong, and nothing worse
+        X.indptr[:] = 0
+
+    expected = clone(model).fit(X.copy())
+    found = clone(model).set_params(callback=spoil).fit(X)
+    assert not X.indptr.any()
+    for name in ("labels_", "cluster_centers_", "core_sample_indices_", "n_neighbors_"):
+        if hasattr(expected, name):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    if hasattr(expected, "components_"):
+        assert (found.components_ != expected.components_).nnz == 0
 
 
 def test_long_indices():

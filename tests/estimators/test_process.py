@@ -179,12 +179,17 @@ def test_threads_are_counted_as_scikit_learn_does(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(6)), raising=False)
     assert effective_threads(4, plenty) == 4
     assert effective_threads(64, plenty) == 64
+    assert effective_threads(65, plenty) == 64  # more would use up memory, and gain nothing
+    assert effective_threads(10**30, plenty) == 64
     assert effective_threads(-1, plenty) == 6
     assert effective_threads(-2, plenty) == 5
     assert effective_threads(-100, plenty) == 1
     assert effective_threads(64, 0) == 1  # too little work
     with threadpool_limits(1, user_api="openmp"):
         assert effective_threads(None, plenty) == 1
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(96)))
+    assert effective_threads(10**6, plenty) == 4 * 96
+    assert effective_threads(-1, plenty) == 96
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3})
     assert effective_threads(None, plenty) == 1
     assert effective_threads(-1, plenty) == 1

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import decimal
+import fractions
+
 import numpy as np
 import pytest
 
-from coterie import KMeans
+from coterie import DBSCAN, GaussianMixture, KMeans
 
 from .helpers import assert_same_fit
 
@@ -89,7 +93,14 @@ def test_weights_of_all_sizes_against_the_definition():
         (-1, r"sample_weight\[0\] is -1.0, one of 4"),
         ([0, 0, 0, 0], "zero for every row: expected at least one non-zero"),
         (np.ma.masked_equal([1, 2, 3, 4], 2), r"1 masked cell\(s\), the first at position 1"),
-        (["a"] * 4, "could not convert string to float"),
+        (["a"] * 4, "sample_weight holds <U1 values: expected numbers, one weight per row"),
+        (["1", "2", "3", "4"], "sample_weight holds <U1 values: expected numbers"),
+        (np.arange(4).astype("M8[s]"), r"sample_weight holds datetime64\[s\] values"),
+        (np.arange(4).astype("m8[s]"), r"sample_weight holds timedelta64\[s\] values"),
+        ([1, 2, None, 4], r"sample_weight holds None at position 2: expected numbers"),
+        ([1, 2, dt.date(2020, 1, 1), 4], "sample_weight holds datetime.date.* at position 2"),
+        ([1, 2, 3, 4j], "sample_weight holds complex128 values: expected numbers"),
+        ([[1], [1, 2]], "sample_weight is not a list of numbers"),
         ([1e-300, 1, 1, 1e300], "orders of magnitude.*from 1e-300 to 1e.300.*to zero"),
     ],
     ids=str,
@@ -102,6 +113,25 @@ def test_unsound_weights(weights, words):
     for method in ("partial_fit", "score"):
         with pytest.raises(ValueError, match=words):
             getattr(model, method)(X, sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    ("weights", "kind"),
+    [("1111", "str"), (b"1111", "bytes"), ({0: 1}, "dict"), ({1, 2}, "set"), (iter([1]), "list_")],
+    ids=str,
+)
+def test_weights_that_are_no_list(weights, kind):
+    for model in (KMeans(2), DBSCAN(), GaussianMixture(1)):
+        with pytest.raises(TypeError, match=f"sample_weight is a {kind}.*: expected numbers, one"):
+            model.fit(np.eye(4), sample_weight=weights)
+
+
+@pytest.mark.parametrize("numbers", [decimal.Decimal, fractions.Fraction, np.float32, bool, int])
+def test_weights_may_be_any_kind_of_number(numbers):
+    plain = KMeans(2, random_state=0).fit(np.eye(4), sample_weight=[1.0, 1.0, 0.0, 1.0])
+    given = np.array([numbers(one) for one in (1, 1, 0, 1)])
+    model = KMeans(2, random_state=0).fit(np.eye(4), sample_weight=given)
+    assert np.array_equal(model.cluster_centers_, plain.cluster_centers_)
 
 
 def test_too_few_rows_with_weight():

@@ -28,6 +28,7 @@ N_JOBS = [  # what the parameter may be
     None,
 ]
 WORK_PER_THREAD = 1 << 16  # products of one pass: less is done before a thread has started
+MANY_THREADS = 64, 4  # at most, or so many for each CPU: each takes memory, and few gain more
 
 
 def check_rows(
@@ -172,8 +173,9 @@ def _tidy_sparse(X: Any) -> Any:
             f"X has {X.shape[1]} columns: expected fewer than 2**31. Drop empty columns, or hash "
             "them into fewer, for example with FeatureHasher."
         )
-    # A new matrix over the same arrays, so that no flag set before they were changed is believed.
-    tidy = sparse.csr_array((X.data, X.indices, X.indptr), shape=X.shape)
+    # Indices of our own, and no flag of X is believed: a callback or another thread may write into
+    # those of X while a fit runs.
+    tidy = sparse.csr_array((X.data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
     try:
         tidy.check_format(full_check=True)
     except ValueError as error:
@@ -182,7 +184,7 @@ def _tidy_sparse(X: Any) -> Any:
             "again, for example from scipy.sparse.coo_array."
         ) from error
     if not tidy.has_canonical_format:
-        tidy = tidy.copy()
+        tidy.data = tidy.data.copy()
         tidy.sum_duplicates()
     return tidy
 
@@ -214,6 +216,7 @@ def check_weights(sample_weight: Any, n_rows: int, *, signed: bool = False) -> F
     _refuse_masked(sample_weight, "sample_weight", "for example with zeros")
     if isinstance(sample_weight, Number):
         sample_weight = np.full(n_rows, sample_weight)
+    refuse_other_than_numbers(sample_weight, "sample_weight", "one weight per row of X")
     weights: Floats = check_array(
         sample_weight,
         ensure_2d=False,
@@ -241,6 +244,26 @@ def check_weights(sample_weight: Any, n_rows: int, *, signed: bool = False) -> F
             "sample_weight is zero for every row: expected at least one non-zero weight."
         )
     return None if (weights == 1).all() else weights
+
+
+def refuse_other_than_numbers(values: Any, name: str, expected: str) -> None:
+    """Refuse text, times and things that are no list: NumPy would take some of them, and says of
+    the others neither which argument it means nor what to do.
+
+    expected : what the values are, for the message.
+    """
+    words = f"expected numbers, {expected}, as a list or an array."
+    if isinstance(values, str | bytes | dict | set | frozenset | Iterator):
+        raise TypeError(f"{name} is a {type(values).__name__}: {words}")
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} is not a list of numbers ({error}): {words}") from error
+    if array.dtype.kind not in "biufO":
+        raise ValueError(f"{name} holds {array.dtype} values: {words}")
+    for place, value in np.ndenumerate(array if array.dtype.kind == "O" else ()):
+        if not isinstance(value, Number) or isinstance(value, complex | np.timedelta64):
+            raise ValueError(f"{name} holds {value!r} at {_place(place)}: {words}")
 
 
 def floats_of(values: Any, name: str, *, copy: bool = True) -> Floats:
@@ -293,7 +316,11 @@ def check_enough_rows(
 
 
 def effective_threads(n_jobs: int | None, work: int) -> int:
-    """Threads for a pass of `work` products. More threads never change an answer."""
+    """Threads for a pass of `work` products. More threads never change an answer.
+
+    A number of threads beyond any use is taken as a request for many: asked for all at once they
+    would use up the memory.
+    """
     try:
         n_cpus = len(os.sched_getaffinity(0))
     except AttributeError:  # not on this system
@@ -303,7 +330,8 @@ def effective_threads(n_jobs: int | None, work: int) -> int:
     elif n_jobs < 0:
         wanted = max(1, n_cpus + 1 + n_jobs)
     else:
-        wanted = n_jobs
+        least, for_each = MANY_THREADS
+        wanted = min(n_jobs, max(least, for_each * n_cpus))
     return max(1, min(wanted, 1 + work // WORK_PER_THREAD))
 
 
