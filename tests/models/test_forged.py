@@ -84,8 +84,18 @@ def test_values_are_checked_even_if_the_checksums_are_right(
     [
         (
             "mixture-full",
-            lambda h, a: h["parameters"].update(covariance_type="tied"),
+            lambda h, a: h["attributes"].update(_covariance_type="tied"),
             r"covariances_ of shape \(3, 4, 4\) are not of covariance_type='tied'.*\(4, 4\)",
+        ),
+        (
+            "mixture-full",
+            lambda h, a: h["attributes"].update(_covariance_type="round"),
+            "its covariances are of the unknown type 'round'",
+        ),
+        (
+            "kmeans",
+            lambda h, a: h["attributes"].update(_metric="manhattan"),
+            "its means are of the unknown metric 'manhattan'",
         ),
         (
             "mixture-fixed-number",

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from coterie.algorithms.covariance import family_of
 from coterie.choosing.findings import Case, Finding
 from coterie.choosing.rows import sample_rows
 from coterie.choosing.words import number, share
@@ -33,9 +32,10 @@ def findings(case: Case) -> Iterator[Finding]:
 def _finds_scales(model: Any) -> bool:
     """Whether a method does not care for the units of columns."""
     if isinstance(model, GaussianMixture):
-        family = family_of(model.covariance_type, model.covariances_)
+        family = model._family
         return family.estimated and not family.isotropic
-    return getattr(model, "metric", "euclidean") in ("haversine", "cosine", "precomputed")
+    metric = getattr(model, "_fitted_metric", getattr(model, "metric", "euclidean"))
+    return metric in ("haversine", "cosine", "precomputed")
 
 
 def unlike_scales(case: Case) -> Iterator[Finding]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from coterie.algorithms.covariance import Family, family_of
 from coterie.choosing.data_checks import spreads
 from coterie.choosing.findings import ONE_HOLDS_NEARLY_ALL, Case, Finding
 from coterie.choosing.words import number, plural, share
@@ -39,10 +38,6 @@ def not_converged(case: Case) -> Iterator[Finding]:
     )
 
 
-def _family(case: Case) -> Family:
-    return family_of(case.model.covariance_type, np.asarray(case.model.covariances_))
-
-
 def _unit(case: Case) -> int:
     """The power of two that `spreads` divided by."""
     low, high = case.X.min(axis=0), case.X.max(axis=0)
@@ -51,7 +46,7 @@ def _unit(case: Case) -> int:
 
 def collapsed(case: Case) -> Iterator[Finding]:
     """Components that are flat in a direction in which the data are not."""
-    model, family = case.model, _family(case)
+    model, family = case.model, case.model._family
     spread = spreads(case.X)
     if not family.estimated or case.n < 2 or not spread.any():
         return
@@ -92,7 +87,7 @@ def _variance(case: Case) -> float:
 
 def few_rows(case: Case) -> Iterator[Finding]:
     d = case.X.shape[1]
-    if case.model.covariance_type != "full":
+    if case.model._fitted_type != "full":
         return
     effective = np.asarray(case.model.weights_) * case.n
     small = np.flatnonzero(effective < d + 1)

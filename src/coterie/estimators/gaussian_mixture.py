@@ -276,7 +276,9 @@ default="kmeans"
         )
         n_init = self._number_of_runs(given, previous)
         start = starter(self, data, family, given, previous, rules.deadline)
-        news = functools.partial(news_of_mixture, data)
+        # Parameters may be set to other values after the fit, and these are still the mixture's.
+        kept = {"_covariance_type": self.covariance_type, "_fixed": tuple(sorted(rules.fixed))}
+        news = functools.partial(news_of_mixture, data, kept)
         progress = Progress(self, data.X, data.weights, n_init, news)
 
         def make(number: int, seed: int) -> MixtureRun:
@@ -298,7 +300,7 @@ default="kmeans"
         for of_the_last in ("trace_", "precisions_"):
             self.__dict__.pop(of_the_last, None)
         attributes = fitted_attributes(found.best, data)
-        for name, value in (attributes | {"stopped_": found.stopped}).items():
+        for name, value in (attributes | kept | {"stopped_": found.stopped}).items():
             setattr(self, name, value)
         self.runs_ = found.records
         progress.end()
@@ -357,9 +359,7 @@ default="kmeans"
         k = self.n_components
         if self.means_.shape != (k, d) or self.covariances_.shape != family.shape(k, d):
             return None
-        # Where k = d, only the factors tell variances (k, d) from one matrix that is shared.
-        factors = self.precisions_cholesky_
-        if d > 1 and factors.ndim == 2 and family.whole == bool((factors > 0).all()):
+        if self._family.kind != family.kind:  # where k = d, shapes do not tell diag from tied
             return None
         last = Mixture(self.weights_, self.means_, self.covariances_)
         return last if family.estimated else replace(given, weights=None, means=None).over(last)

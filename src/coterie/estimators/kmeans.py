@@ -234,13 +234,13 @@ class KMeans(MeansModel):
         self : KMeans
         """
         started = time.perf_counter()
-        previous = getattr(self, "cluster_centers_", None)
+        previous, directions = getattr(self, "cluster_centers_", None), self.metric == "cosine"
         X = check_rows(self, X, reset=True)
         weights = check_weights(sample_weight, X.shape[0])
         fixed = fixed_means(self, X.shape[1], previous)
-        data = self._problem(X, weights, fixed, at_least=self.n_clusters)
+        data = self._problem(X, weights, fixed, at_least=self.n_clusters, directions=directions)
         n_init = number_of_runs(self, fixed)
-        news = functools.partial(news_of_means, data.scale)
+        news = functools.partial(news_of_means, data.scale, self.metric)
         progress = Progress(self, data.X, data.weights, n_init, news)
         found = restarts(
             data.engine,
@@ -255,6 +255,7 @@ class KMeans(MeansModel):
         best = data.scale.restored(found.best)
         self._adopt(
             fitted_attributes(best, data, self._threads(X)),
+            _metric=self.metric,
             stopped_=found.stopped,
             runs_=tuple(data.scale.restored(record) for record in found.records),
         )
@@ -285,19 +286,27 @@ class KMeans(MeansModel):
         self : KMeans
         """
         begun = hasattr(self, "cluster_centers_")
+        if begun and self._fitted_metric != self.metric:
+            raise ValueError(
+                f"metric={self.metric!r} is not that of the means so far, "
+                f"{self._fitted_metric!r}: expected one metric for all batches. Set it back with "
+                f"set_params(metric={self._fitted_metric!r}), or begin anew with a clone."
+            )
+        directions = self.metric == "cosine"
         X = check_rows(self, X, reset=not begun)
         weights = check_weights(sample_weight, X.shape[0])
         known = self.cluster_centers_ if begun else fixed_means(self, X.shape[1], None)
         enough = self.n_clusters if known is None else 1
-        data = self._problem(X, weights, known, at_least=enough)
+        data = self._problem(X, weights, known, at_least=enough, directions=directions)
         if known is None:
             means = starter(self, data, None)(base_seed(self.random_state))
         else:
             means = np.ascontiguousarray(times_power(known, data.scale.rows), dtype=np.float64)
         counts = self.counts_ if begun else np.zeros(len(means))
         n_before = self.n_iter_ if begun else 0
-        run = one_batch(data, means, counts, n_before, directions=self._directions)
-        self._adopt(fitted_attributes(run, data, self._threads(X)), runs_=())
+        run = one_batch(data, means, counts, n_before, directions=directions)
+        attributes = fitted_attributes(run, data, self._threads(X))
+        self._adopt(attributes, _metric=self.metric, runs_=())
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[np.int32]:
@@ -336,7 +345,7 @@ class KMeans(MeansModel):
             rel_tol=float(self.rel_tol),
             deadline=None if self.max_seconds is None else started + self.max_seconds,
             relocate=self.empty_clusters == "relocate",
-            unit_length=self._directions,
+            unit_length=self.metric == "cosine",
             keep_on_interrupt=self.on_interrupt == "keep",
             trace=bool(self.trace),
             algorithm=ALGORITHMS.get(self.algorithm, self.algorithm),

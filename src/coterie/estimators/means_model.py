@@ -92,7 +92,7 @@ class MeansModel(
         X = check_rows(self, X, reset=False)
         weights = check_weights(sample_weight, X.shape[0])
         centres = self._centres
-        data = self._problem(X, weights, centres, at_least=1)
+        data = self._problem(X, weights, centres, at_least=1, directions=self._directions)
         means = np.ascontiguousarray(times_power(centres, data.scale.rows))
         total = data.sum_of_squares(data.assign(means), means)
         if np.isinf(total):
@@ -120,7 +120,14 @@ class MeansModel(
 
     @property
     def _directions(self) -> bool:
-        return bool(self.metric == "cosine")
+        """Whether the fitted means are directions."""
+        return bool(self._fitted_metric == "cosine")
+
+    @property
+    def _fitted_metric(self) -> str:
+        """The metric of the fit; parameters may have been set since."""
+        fitted: str = getattr(self, "_metric", self.metric)
+        return fitted
 
     @property
     def _centres(self) -> Floats:
@@ -131,12 +138,18 @@ class MeansModel(
         return effective_threads(self.n_jobs, X.shape[0] * per_row * self.n_clusters)
 
     def _problem(
-        self, X: Any, weights: Floats | None, means: Floats | None, *, at_least: int
+        self,
+        X: Any,
+        weights: Floats | None,
+        means: Floats | None,
+        *,
+        at_least: int,
+        directions: bool,
     ) -> Problem:
         return problem(
             X,
             weights,
-            directions=self._directions,
+            directions=directions,
             n_threads=self._threads(X),
             names=getattr(self, "feature_names_in_", None),
             at_least=at_least,

@@ -214,13 +214,19 @@ class MixtureModel(
         return bool(self.missing == "marginal")
 
     @property
+    def _fitted_type(self) -> str:
+        """The covariance type of the fit; parameters may have been set since."""
+        fitted: str = getattr(self, "_covariance_type", self.covariance_type)
+        return fitted
+
+    @property
     def _family(self) -> Family:
-        return family_of(self.covariance_type, self.covariances_)
+        return family_of(self._fitted_type, np.asarray(self.covariances_))
 
     def _n_parameters(self) -> int:
         """Free parameters of the mixture."""
         k, d = self.means_.shape
-        family, fixed = self._family, set(self.fixed)
+        family, fixed = self._family, set(getattr(self, "_fixed", self.fixed))
         free = 0 if "weights" in fixed else k - 1
         free += 0 if "means" in fixed else k * d
         given = "covariances" in fixed or not family.estimated

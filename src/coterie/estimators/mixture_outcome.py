@@ -12,8 +12,9 @@ from coterie.algorithms.mixture import Mixture, MixtureIteration, MixtureRun
 from coterie.algorithms.restarts import Restarts
 from coterie.estimators.mixture_problem import MixtureProblem
 from coterie.estimators.outcome import TO_THE_CALLER, warn_of_cut
-from coterie.estimators.progress import News
+from coterie.estimators.progress import News, read_only
 from coterie.estimators.scaling import times_power
+from coterie.kernels.mixture_steps import Frame
 
 
 def in_user_units(run: MixtureRun, exponent: int) -> MixtureRun:
@@ -31,16 +32,23 @@ def _iteration(record: MixtureIteration, exponent: int) -> MixtureIteration:
 
 
 def news_of_mixture(
-    data: MixtureProblem, iteration: int, record: MixtureIteration, mixture: Mixture
+    data: MixtureProblem,
+    kept: dict[str, Any],
+    iteration: int,
+    record: MixtureIteration,
+    mixture: Mixture,
 ) -> News:
-    """An iteration of EM as listeners hear of it."""
+    """An iteration of EM as listeners hear of it. kept : attributes that no iteration changes."""
     record = _iteration(record, data.weight_exponent)
+    parts = (mixture.weights, mixture.means, mixture.covariances)
+    mixture = Mixture(*map(read_only, parts))
     model = {
         "weights_": mixture.weights,
         "means_": mixture.means,
         "covariances_": mixture.covariances,
         "n_features_in_": mixture.means.shape[1],
-        "_frame": data.survey.frame,
+        "_frame": Frame(*map(read_only, (data.survey.frame.origin, data.survey.frame.exponent))),
+        **kept,
     }
     line = f"soft clustering error {record.error:.9g}, decrease {record.decrease:.3g}"
     return News(record, mixture.means, line, model, mixture=mixture)

@@ -14,21 +14,24 @@ from coterie.algorithms.results import Floats, Frame, Iteration, Run
 from coterie.engines.memory import MemoryEngine
 from coterie.estimators.comparison import Comparison
 from coterie.estimators.problem import Problem
-from coterie.estimators.progress import News
+from coterie.estimators.progress import News, read_only
 from coterie.estimators.scaling import SMALLEST_NORMAL, Scale, times_power
 from coterie.kernels import steps
 
 TO_THE_CALLER = 5  # frames from a warning here to the line that called fit
 
 
-def news_of_means(scale: Scale, iteration: int, record: Iteration, means: Floats) -> News:
+def news_of_means(
+    scale: Scale, metric: str, iteration: int, record: Iteration, means: Floats
+) -> News:
     """An iteration of k-means as listeners hear of it. `record` and `means` are the drivers'."""
-    record, means = scale.restored(record), times_power(means, -scale.rows)
+    record, means = scale.restored(record), read_only(times_power(means, -scale.rows))
     model = {
         "cluster_centers_": means,
         "n_features_in_": means.shape[1],
         "_n_features_out": len(means),
         "_exponent": scale.rows,
+        "_metric": metric,
     }
     line = f"clustering error {record.error:.6g}, {record.moved} points moved"
     return News(record, means, line, model, last=record.moved == 0 and iteration > 1)

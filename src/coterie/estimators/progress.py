@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import numpy as np
+from scipy import sparse
 from sklearn.base import _fit_context
 
 from coterie.algorithms.mixture import Mixture, MixtureIteration
@@ -30,12 +32,15 @@ logger.addHandler(logging.NullHandler())  # nothing is printed unless the user a
 P = ParamSpec("P")
 Estimator = TypeVar("Estimator")
 
-__all__ = ["CallbackSupportMixin", "FitEvent", "News", "Progress", "fitting"]
+__all__ = ["CallbackSupportMixin", "FitEvent", "News", "Progress", "fitting", "read_only"]
 
 
 @dataclass(frozen=True)
 class FitEvent:
-    """One iteration of one run, as told to ``callback``."""
+    """One iteration of one run, as told to ``callback``.
+
+    The means are a copy. The arrays of the mixture can be read and not be changed.
+    """
 
     run: int  # counted from 0
     iteration: int  # counted from 1
@@ -54,6 +59,21 @@ class News:
     model: dict[str, Any]  # attributes with which the estimator could predict
     last: bool = False  # whether this was known to be the last iteration
     mixture: Mixture | None = None
+
+
+def read_only(values: Any) -> Any:
+    """Rows, or an array of the running fit, as listeners may see it: nobody can write into it."""
+    if values is None:
+        return None
+    if sparse.issparse(values):
+        data, indices, indptr = map(read_only, (values.data, values.indices, values.indptr))
+        shown = sparse.csr_array(values.shape, dtype=values.dtype)
+        shown.data, shown.indices, shown.indptr = data, indices, indptr
+        shown.has_canonical_format = True  # or a look at it would sort in place
+        return shown
+    view = np.asarray(values).view()
+    view.flags.writeable = False
+    return view
 
 
 def fitting(
@@ -121,8 +141,8 @@ class Tasks:
     """The fit as scikit-learn's callbacks see it: a fit has runs, a run has iterations."""
 
     def __init__(self, estimator: Any, X: Any, weights: Any, n_init: int) -> None:
-        self.estimator, self.X = estimator, X
-        self.metadata = None if weights is None else {"sample_weight": weights}
+        self.estimator, self.X = estimator, read_only(X)
+        self.metadata = None if weights is None else {"sample_weight": read_only(weights)}
         self.run: Any = None
         self.iteration: Any = None
         self.fit = estimator._init_callback_context(max_subtasks=n_init)

@@ -14,6 +14,7 @@ from coterie.algorithms.results import Floats
 from coterie.algorithms.seeding import SEEDINGS
 from coterie.estimators.directions import unit_rows
 from coterie.estimators.problem import Problem
+from coterie.estimators.progress import read_only
 from coterie.estimators.scaling import Reach, row_exponent, times_power
 from coterie.estimators.validation import check_centres
 
@@ -25,7 +26,10 @@ def fixed_means(estimator: Any, n_features: int, previous: Floats | None) -> Flo
     """Initial means that are known before the data are looked at, in the units of the user."""
     shape = (estimator.n_clusters, n_features)
     if estimator.warm_start and previous is not None and np.shape(previous) == shape:
-        return np.array(previous, dtype=np.float64, order="C")
+        means = np.array(previous, dtype=np.float64, order="C")
+        if estimator.metric == estimator._fitted_metric:
+            return means
+        return _as_asked(estimator, means, "the means of the last fit")
     if isinstance(estimator.init, str) or callable(estimator.init):
         return None
     means = check_centres(estimator.init, *shape, "init")
@@ -78,7 +82,8 @@ def _from_callable(estimator: Any, data: Problem, seed: int) -> Floats:
     k, d = estimator.n_clusters, data.X.shape[1]
     random_state = np.random.RandomState(seed % 2**32)
     name = "what the callable init returned"
-    means = check_centres(estimator.init(data.X, k, random_state=random_state), k, d, name)
+    given = estimator.init(read_only(data.X), k, random_state=random_state)
+    means = check_centres(given, k, d, name)
     means = _as_asked(estimator, means, name)
     both = Reach.of(data.survey.extent) | Reach.of_means(times_power(means, data.scale.rows))
     if estimator.metric == "euclidean" and not _in_range(both):

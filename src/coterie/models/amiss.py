@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from coterie.algorithms.covariance import family_of
+from coterie.algorithms.covariance import FAMILIES
 from coterie.algorithms.reachability import LEAST_REACH, Path
-from coterie.estimators import DBSCAN, DBSCANPath, GaussianMixture
+from coterie.estimators import DBSCAN, DBSCANPath, GaussianMixture, KMeans
 from coterie.kernels.reachability_steps import METRICS, Nearest
+
+METRICS_OF_MEANS = ("euclidean", "cosine")
+
+
+def in_means(model: KMeans) -> str | None:
+    if model._fitted_metric not in METRICS_OF_MEANS:
+        return f"its means are of the unknown metric {model._fitted_metric!r}"
+    return None
 
 
 def in_mixture(model: GaussianMixture) -> str | None:
     k, d = model.means_.shape
-    of_type = f"of covariance_type={model.covariance_type!r}"
-    if model.covariance_type == "fixed" and model.covariances_.ndim not in (1, 2, 3):
+    fitted = model._fitted_type
+    of_type = f"of covariance_type={fitted!r}"
+    if fitted not in (*FAMILIES, "fixed"):
+        return f"its covariances are of the unknown type {fitted!r}"
+    if fitted == "fixed" and model.covariances_.ndim not in (1, 2, 3):
         return f"covariances_ of shape {model.covariances_.shape} are not {of_type}"
-    family = family_of(model.covariance_type, model.covariances_)
+    family = model._family
     shape = family.shape(k, d)
     own = {name: getattr(model, name) for name in ("covariances_", "precisions_cholesky_")}
     for i, run in enumerate(model.runs_):

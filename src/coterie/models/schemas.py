@@ -70,7 +70,10 @@ KMEANS = Schema(
         **COLUMNS,
         "_n_features_out": Count(1),
         "_exponent": Count(-MOST_POWER, MOST_POWER),
+        "_metric": WORDS,
     },
+    optional=frozenset(["feature_names_in_", "_metric"]),  # older files have no metric of the fit
+    amiss=amiss.in_means,
 )
 
 # Gaussian mixtures
@@ -125,6 +128,8 @@ GAUSSIAN_MIXTURE = Schema(
         "history_": MIXTURE_HISTORY,
         "runs_": Sequence(Record(MixtureRun, MIXTURE_RUN)),
         **COLUMNS,
+        "_covariance_type": WORDS,
+        "_fixed": Sequence(WORDS),
         "_frame": Record(
             Frame,
             {
@@ -133,6 +138,7 @@ GAUSSIAN_MIXTURE = Schema(
             },
         ),
     },
+    optional=frozenset(["feature_names_in_", "_covariance_type", "_fixed"]),  # not in older files
     parameters={"init_params": Nested(KMEANS), "fixed": Sequence(WORDS)},
     amiss=amiss.in_mixture,
 )
