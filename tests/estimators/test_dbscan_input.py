@@ -50,6 +50,8 @@ def test_wild_values_are_far_away():
 WRONG = {
     "eps": ({"eps": 0}, "'eps' parameter of DBSCAN must be a float in the range"),
     "infinite eps": ({"eps": np.inf}, "'eps' parameter of DBSCAN must be"),
+    "huge eps": ({"eps": 10**400}, "'eps' parameter of DBSCAN must be"),
+    "huge min_samples": ({"min_samples": 2**63}, r"an int in the range \[1, 9007199254740992\]"),
     "min_samples": ({"min_samples": 0}, "'min_samples' parameter of DBSCAN must be an int"),
     "metric": ({"metric": "nonsense"}, "'metric' parameter of DBSCAN must be a str among"),
     "n_jobs": ({"n_jobs": 0}, "'n_jobs' parameter of DBSCAN"),

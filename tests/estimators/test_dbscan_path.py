@@ -147,6 +147,24 @@ def test_scale_does_not_matter(power: int) -> None:
         np.testing.assert_array_equal(scaled.labels(eps[at]), one.labels(one.changes()[at]))
 
 
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("size", [1e-310, 64 * 5e-324])
+def test_distances_with_few_digits_left(metric: str, size: float) -> None:
+    """The smallest float64 numbers are so far apart that distances fall between them."""
+    X = np.random.default_rng(0).random((60, 2)) * size
+    path = DBSCANPath(4, metric=metric).fit(X)
+    curve = path.curve()
+    given_eps = [*path.changes()[1:], *np.random.default_rng(1).random(9) * size]
+    for eps in given_eps:
+        model = DBSCAN(eps, min_samples=4, metric=metric).fit(X)
+        np.testing.assert_array_equal(path.labels(eps), model.labels_)
+        np.testing.assert_array_equal(np.flatnonzero(path.core(eps)), model.core_sample_indices_)
+        np.testing.assert_array_equal(path.core_distances_ <= eps, path.core(eps))
+        np.testing.assert_array_equal(path.member_distances_ <= eps, model.labels_ >= 0)
+    for place in range(0, len(curve), 5):
+        assert curve.n_core[place] == path.core(curve.eps[place]).sum()
+
+
 @pytest.mark.parametrize(("min_samples", "eps"), [(2, 2e307), (1, 1.7e308), (2, 1.7e308)])
 def test_rows_too_far_apart_for_float64(min_samples: int, eps: float) -> None:
     """Never nearby, as for DBSCAN. The reference squares eps, which overflows here."""

@@ -12,19 +12,58 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from coterie import DBSCANPath, DensityEvent
+from coterie.algorithms import reachability
+from coterie.estimators import dbscan_path
 from coterie.estimators.dbscan_path import fit_bytes
+from coterie.kernels import _native
 
 from .process_helpers import holds_in_a_fork, interrupted, needs_fork, needs_proc, peak_growth
 
 ROWS = np.random.default_rng(0).normal(size=(200, 2))
 
 
-@pytest.mark.parametrize("eps", [0, -1.0, np.nan, np.inf, "0.5", None, True])
+@pytest.mark.parametrize("eps", [0, -1.0, np.nan, np.inf, 10**400, "0.5", None, True])
 def test_eps_must_be_a_distance(eps: Any) -> None:
     path = DBSCANPath().fit(ROWS)
     for ask in (path.labels, path.core):
         with pytest.raises(ValueError, match=r"eps=.*: expected a distance, a finite number above"):
             ask(eps)
+
+
+@pytest.mark.parametrize(
+    ("eps", "words"),
+    [
+        ("abc", "eps is a str: expected numbers, the distances to look at"),
+        ({0.5: 1}, "eps is a dict: expected"),
+        (iter([0.5]), "eps is a list_iterator: expected"),
+        (["0.5"], "eps holds <U3 values: expected"),
+        ([0.5, None], "eps holds None at position 1: expected"),
+        (np.array([1], dtype="m8[s]"), r"eps holds timedelta64\[s\] values"),
+        ([0.5, np.nan], "eps=.*nan.*: expected a distance"),
+        ([True, False], "eps=.*True.*: expected a distance"),
+        ([0.5, 10**400], "eps=1000.*: expected a distance"),
+    ],
+    ids=str,
+)
+def test_where_a_curve_is_looked_at_must_be_distances(eps: Any, words: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=words):
+        DBSCANPath().fit(ROWS).curve(eps)
+
+
+def test_a_curve_has_one_team_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = DBSCANPath(n_jobs=2).fit(ROWS)
+    started = []
+
+    class Counted:
+        @staticmethod
+        def Team(n_threads: int) -> _native.Team:
+            started.append(n_threads)
+            return _native.Team(n_threads)
+
+    for module in (dbscan_path, reachability):
+        monkeypatch.setattr(module, "_native", Counted)
+    assert len(path.curve()) > 200
+    assert len(started) == 1
 
 
 def test_eps_that_squares_cannot_tell() -> None:
@@ -41,6 +80,11 @@ def test_eps_that_squares_cannot_tell() -> None:
         ({}, np.where(ROWS > 2, np.nan, ROWS), r"NaN .* first at row .* Drop those rows"),
         ({"metric": "cosine"}, ROWS, "'metric' parameter of DBSCANPath must be a str among"),
         ({"min_samples": 0}, ROWS, "'min_samples' parameter of DBSCANPath must be an int"),
+        (
+            {"min_samples": 2**63},
+            ROWS,
+            r"an int in the range \[1, 9007199254740992",
+        ),
         ({"n_jobs": 0}, ROWS, "'n_jobs' parameter of DBSCANPath"),
     ],
 )

@@ -22,6 +22,7 @@ from coterie.kernels.block import Block
 from coterie.kernels.reachability_steps import Chain, Floats, Labels, Nearest, Reachability, cut
 
 Counts = NDArray[np.int64]
+LARGEST = float(np.finfo(np.float64).max)  # infinite distances are never nearby
 LEAST_REACH = 2.0**-440  # times the unit: squares of smaller distances may vanish
 
 
@@ -41,20 +42,22 @@ class Path:
             reach = np.asarray(eps, dtype=np.float64) * self.unit
             return reach * reach if self.metric == "euclidean" else reach
 
-    def labels(self, eps: float, n_threads: int = 1) -> tuple[Labels, int]:
+    def labels(self, eps: float, team: _native.Team) -> tuple[Labels, int]:
         """Labels and number of clusters, as DBSCAN gives them for this eps."""
-        return cut(self.near, self.chain, float(self.reach(eps)), _native.Team(n_threads))
+        return cut(self.near, self.chain, float(self.reach(eps)), team)
+
+    def core(self, eps: float) -> NDArray[np.bool_]:
+        """(n,) which points are core points, as DBSCAN gives them for this eps."""
+        return self.near.core <= np.minimum(self.reach(eps), LARGEST)
 
     def distances(self, sums: Floats) -> Floats:
         """The smallest eps at which `sums` are nearby, exactly: one float64 less is too little."""
-        with np.errstate(over="ignore"):  # rows may be farther apart than any float64
-            if self.metric != "euclidean":
-                return sums / self.unit
-            root = np.sqrt(sums)
-            root = np.where(root * root < sums, np.nextafter(root, np.inf), root)
-            before = np.nextafter(root, 0.0)
-            root = np.where((before * before >= sums) & (sums < np.inf), before, root)
-            return root / self.unit
+        # Rows may be farther apart than any float64, or so near that 1 / unit has fewer digits.
+        with np.errstate(over="ignore", under="ignore"):
+            eps = (np.sqrt(sums) if self.metric == "euclidean" else sums) / self.unit
+            eps = np.where(self.reach(eps) < sums, np.nextafter(eps, np.inf), eps)
+            before = np.nextafter(eps, 0.0)
+            return np.where((self.reach(before) >= sums) & (sums < np.inf), before, eps)
 
     def changes(self) -> Floats:
         """Every eps at which a point becomes core or joins a cluster, or clusters merge."""
@@ -69,7 +72,7 @@ class Path:
         Each edge of the tree that is short enough joins two of what would be clusters of one core
         point, so there are as many clusters as core points less edges.
         """
-        reach = np.minimum(self.reach(eps), np.finfo(np.float64).max)
+        reach = np.minimum(self.reach(eps), LARGEST)
         core, member, joined = (
             np.searchsorted(np.sort(sums), reach, side="right")
             for sums in (self.near.core, self.near.member, self.chain.height)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from coterie.estimators.metrics import Metric, check_distances
 from coterie.estimators.nearby import completed
 from coterie.estimators.progress import fitting
 from coterie.estimators.validation import (
+    MIN_SAMPLES,
     N_JOBS,
     check_rows,
     check_weights,
@@ -142,8 +144,8 @@ class DBSCAN(
     KINDS: ClassVar[tuple[str, ...]] = ("noise", "border", "core")
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "eps": [Interval(Real, 0, None, closed="neither")],
-        "min_samples": [Interval(Integral, 1, None, closed="left")],
+        "eps": [Interval(Real, 0, sys.float_info.max, closed="right")],
+        "min_samples": MIN_SAMPLES,
         "metric": [StrOptions(set(_VALID_METRICS) | {"precomputed"}), callable],
         "metric_params": [dict, None],
         "algorithm": [StrOptions({"auto", "ball_tree", "kd_tree", "brute"})],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,13 +14,19 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from coterie.algorithms.reachability import LEAST_REACH, reachability
+from coterie.algorithms.reachability import LARGEST, LEAST_REACH, reachability
 from coterie.estimators.budget import Allowance
 from coterie.estimators.dbscan import WORK_PER_VALUE, DensityEvent
 from coterie.estimators.problem import look_at
 from coterie.estimators.progress import fitting
 from coterie.estimators.scaling import Reach
-from coterie.estimators.validation import N_JOBS, check_rows, effective_threads
+from coterie.estimators.validation import (
+    MIN_SAMPLES,
+    N_JOBS,
+    check_rows,
+    effective_threads,
+    refuse_other_than_numbers,
+)
 from coterie.kernels import _native
 from coterie.kernels.block import Block
 from coterie.kernels.reachability_steps import METRICS
@@ -111,7 +117,7 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "min_samples": [Interval(Integral, 1, None, closed="left")],
+        "min_samples": MIN_SAMPLES,
         "metric": [StrOptions(set(METRICS))],
         "n_jobs": N_JOBS,
         "memory_budget": [Interval(Real, 0, None, closed="neither"), None],
@@ -186,7 +192,7 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         """
         check_is_fitted(self)
         self._check_eps(eps)
-        labels, _ = self._path.labels(eps, self._threads())
+        labels, _ = self._path.labels(eps, self._team())
         return labels
 
     def core(self, eps: float) -> NDArray[np.bool_]:
@@ -203,7 +209,7 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         """
         check_is_fitted(self)
         self._check_eps(eps)
-        flags: NDArray[np.bool_] = self.core_distances_ <= eps
+        flags: NDArray[np.bool_] = self._path.core(eps)
         return flags
 
     def changes(self) -> Floats:
@@ -239,12 +245,13 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             if len(wanted) > SOME:
                 wanted = wanted[np.linspace(0, len(wanted) - 1, SOME).round().astype(int)]
         else:
+            refuse_other_than_numbers(eps, "eps", "the distances to look at")
+            for one in np.asarray(eps).ravel().tolist():
+                self._check_eps(one)
             wanted = np.sort(np.asarray(eps, dtype=np.float64).ravel())
-            for one in wanted:
-                self._check_eps(float(one))
         clusters, core, member = self._path.counts(wanted)
-        threads = self._threads()
-        largest = [self._largest(one, threads) for one in wanted]
+        team = self._team()
+        largest = [self._largest(one, team) for one in wanted]
         return PathCurve(
             eps=wanted,
             n_clusters=clusters,
@@ -255,16 +262,16 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     # Inside
 
-    def _largest(self, eps: float, threads: int) -> int:
-        labels, _ = self._path.labels(eps, threads)
+    def _largest(self, eps: float, team: _native.Team) -> int:
+        labels, _ = self._path.labels(eps, team)
         return int(np.bincount(labels + 1)[1:].max(initial=0))
 
-    def _threads(self) -> int:
-        return effective_threads(self.n_jobs, self._path.near.sums.size)
+    def _team(self) -> _native.Team:
+        return _native.Team(effective_threads(self.n_jobs, self._path.near.sums.size))
 
     def _check_eps(self, eps: Any) -> None:
-        number = isinstance(eps, Real) and not isinstance(eps, bool)
-        if not number or not 0 < eps < np.inf:
+        number = isinstance(eps, Real) and not isinstance(eps, bool | np.bool_)
+        if not number or not 0 < eps <= LARGEST:
             raise ValueError(f"eps={eps!r}: expected a distance, a finite number above zero.")
         if eps < self._least_eps:
             raise ValueError(

@@ -27,6 +27,7 @@ N_JOBS = [  # what the parameter may be
     Interval(Integral, None, -1, closed="right"),
     None,
 ]
+MIN_SAMPLES = [Interval(Integral, 1, 2**53, closed="both")]  # float64 has no more whole numbers
 WORK_PER_THREAD = 1 << 16  # products of one pass: less is done before a thread has started
 MANY_THREADS = 64, 4  # at most, or so many for each CPU: each takes memory, and few gain more
 
