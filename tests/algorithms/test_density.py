@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from coterie.algorithms.density import BORDER, CORE, NOISE, DensityRun, density
+from coterie import DBSCAN
+from coterie.algorithms.density import NOISE, DensityRun, PointKind, density, kinds_of
 from coterie.kernels import _native
 from coterie.kernels.block import Block
 from coterie.kernels.neighbourhoods import INDEXES, Measure
+
+BORDER, CORE = PointKind.BORDER, PointKind.CORE
 
 
 def run(
@@ -31,8 +34,15 @@ def test_core_border_noise(index: str) -> None:
     found = run(X, 1.0, 3, index=index)
     assert found.counts is not None
     assert found.counts.tolist() == [2, 3, 3, 3, 1, 2]
-    assert found.kind.tolist() == [BORDER, CORE, CORE, CORE, NOISE, BORDER]
+    assert found.kind.tolist() == [BORDER, CORE, CORE, CORE, PointKind.NOISE, BORDER]
     assert found.labels.tolist() == [0, 0, 0, 0, -1, 0]
+
+
+def test_noise_as_a_kind_is_not_noise_as_a_label() -> None:
+    kinds = kinds_of(np.array([NOISE, 0, 3]), np.array([False, False, True]))
+    assert [PointKind(kind).name for kind in kinds] == ["NOISE", "BORDER", "CORE"]
+    assert kinds.tolist() == [0, 1, 2]
+    assert DBSCAN.KINDS == ("noise", "border", "core")
 
 
 @pytest.mark.parametrize("index", INDEXES)

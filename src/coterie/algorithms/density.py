@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,23 @@ from numpy.typing import NDArray
 from coterie.kernels.block import Block
 from coterie.kernels.neighbourhoods import Labels, Measure, Neighbourhoods
 
-NOISE, BORDER, CORE = 0, 1, 2
+NOISE = -1  # the label of points in no cluster
+
+
+class PointKind(IntEnum):
+    """What a point is to the clusters."""
+
+    NOISE = 0  # in none
+    BORDER = 1  # in one, nearby a core point of it
+    CORE = 2
+
+
+def kinds_of(labels: NDArray[np.signedinteger], core: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """(n,) the `PointKind` of each point."""
+    kinds = np.full(len(labels), PointKind.NOISE, dtype=np.uint8)
+    kinds[labels != NOISE] = PointKind.BORDER
+    kinds[core] = PointKind.CORE
+    return kinds
 
 
 @dataclass(frozen=True)
@@ -34,8 +51,8 @@ class DensityRun:
 
     @property
     def kind(self) -> NDArray[np.uint8]:
-        """(n,) CORE, BORDER or NOISE."""
-        return (self.labels >= 0).astype(np.uint8) + self.core
+        """(n,) the `PointKind` of each point."""
+        return kinds_of(self.labels, self.core)
 
     def __str__(self) -> str:
         noise = int(np.count_nonzero(self.labels < 0))

@@ -15,10 +15,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.algorithms.density import NOISE
 from coterie.algorithms.results import Floats
 
 Rows = NDArray[np.intp]
-NOISE = -1
 
 
 @dataclass(frozen=True)

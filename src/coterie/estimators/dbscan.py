@@ -17,6 +17,7 @@ from sklearn.metrics.pairwise import _VALID_METRICS
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from coterie.algorithms.density import PointKind
 from coterie.algorithms.waves import waves
 from coterie.estimators import density_ways as ways
 from coterie.estimators.budget import Allowance
@@ -141,7 +142,7 @@ class DBSCAN(
     array([ 1, -1])
     """
 
-    KINDS: ClassVar[tuple[str, ...]] = ("noise", "border", "core")
+    KINDS: ClassVar[tuple[str, ...]] = tuple(kind.name.lower() for kind in PointKind)
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "eps": [Interval(Real, 0, sys.float_info.max, closed="right")],

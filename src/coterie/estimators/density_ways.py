@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from coterie.algorithms.density import density
+from coterie.algorithms.density import NOISE, density, kinds_of
 from coterie.algorithms.growth import Nearby, grow, portions
 from coterie.algorithms.waves import depths_of
 from coterie.estimators.budget import Allowance
@@ -34,7 +34,6 @@ from coterie.kernels.neighbourhoods import core_rows, reach
 
 Labels = NDArray[np.int64]
 Kept = tuple[NDArray[np.uint8], NDArray[np.intp], Any]  # kinds, core rows, a copy of them
-NOISE = -1
 FAR = np.iinfo(np.int64).max
 PER_ROW = 60  # bytes that the kernels take for each row beyond copies of it
 
@@ -44,7 +43,7 @@ class Found:
     """Clusters, whoever found them."""
 
     labels: Labels
-    kind: NDArray[np.uint8]  # 0 for noise, 1 for border, 2 for core rows
+    kind: NDArray[np.uint8]  # `PointKind` of each row
     cores: NDArray[np.intp]  # the core rows
     components: Any  # a copy of them
     n_clusters: int
@@ -107,8 +106,7 @@ def find_grown(X: Any, by: tuple[Nearby, str, str], room: float, ask: Question) 
 def _kept(X: Any, run: Any) -> Kept:
     """What `core_rows` gives, for rows that are in no block."""
     cores = np.flatnonzero(run.core)
-    kind = (run.labels >= 0).astype(np.uint8) + run.core
-    return kind, cores, picked(X, cores)
+    return kinds_of(run.labels, run.core), cores, picked(X, cores)
 
 
 def supplied(X: Any, metric: Metric, eps: float) -> tuple[Nearby, str, str]:
