@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -13,8 +13,9 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 from sklearn.utils.validation import check_is_fitted
 
+from coterie.choosing import arguments
 from coterie.choosing.matching import matched
-from coterie.choosing.rows import Floats, checked_rows, labels_of, unwrapped
+from coterie.choosing.rows import Floats, checked_rows, labels_given, labels_of, unwrapped
 from coterie.choosing.silhouettes import silhouettes
 from coterie.choosing.words import share, text_table
 
@@ -88,8 +89,11 @@ def compare(
     -------
     ModelComparison
     """
+    sample_size = arguments.sample_size(sample_size)
+    arguments.seed(random_state)
     if isinstance(models, Mapping):
         names, models = tuple(map(str, models)), list(models.values())
+    models, names = _listed(models, "models"), None if names is None else _listed(names, "names")
     if not len(models) or (names is not None and len(names) != len(models)):
         count = len(models)
         raise ValueError(
@@ -100,7 +104,7 @@ def compare(
     labels = matched([_labels(model, X, rows) for model in models])
     looked = silhouettes(rows, labels, sample_size=sample_size, random_state=random_state)
     return ModelComparison(
-        names=tuple(_names(models) if names is None else names),
+        names=tuple(_names(models) if names is None else map(str, names)),
         ari=_agreement(labels, adjusted_rand_score),
         ami=_agreement(labels, adjusted_mutual_info_score),
         silhouettes=looked.means,
@@ -109,6 +113,15 @@ def compare(
         sample=looked.sample,
         labels=labels,
     )
+
+
+def _listed(values: Any, name: str) -> list[Any]:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise TypeError(
+            f"expected a list of {name}, got {type(values).__name__}; pass a dict of name and "
+            "model, or a list even of one"
+        )
+    return list(values)
 
 
 def _agreement(labels: Sequence[Labels], score: Callable[[Labels, Labels], float]) -> Floats:
@@ -121,14 +134,9 @@ def _agreement(labels: Sequence[Labels], score: Callable[[Labels, Labels], float
 
 def _labels(model: Any, X: Any, rows: Any) -> Labels:
     if not hasattr(model, "fit") and not hasattr(model, "predict"):
-        labels = np.asarray(model)
-        if labels.shape != (rows.shape[0],) or labels.dtype.kind not in "iu":
-            raise ValueError(
-                f"expected a model, or integer labels of shape ({rows.shape[0]},), got "
-                f"{type(model).__name__} of shape {labels.shape} and dtype {labels.dtype}"
-            )
-        return labels.astype(np.intp)
+        return labels_given(model, rows.shape[0])
     model, own = unwrapped(model, X)
+    arguments.model(model, "compare")
     try:
         check_is_fitted(model)
     except ValueError:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from coterie.choosing import data_checks, density_checks, means_checks, mixture_checks
+from coterie.choosing import arguments, data_checks, density_checks, means_checks, mixture_checks
 from coterie.choosing.findings import Case, Finding
 from coterie.choosing.rows import checked_rows, labels_of, unwrapped
 from coterie.estimators import DBSCAN, GaussianMixture, KMeans
@@ -53,6 +53,7 @@ def diagnose(model: Any, X: Any) -> tuple[Diagnosis, ...]:
 scale them, for example with StandardScaler
     """
     model, X = unwrapped(model, X)
+    arguments.model(model, "diagnose")
     check_is_fitted(model)
     rows = checked_rows(X, getattr(model, "n_jobs", None))
     names = getattr(model, "feature_names_in_", None)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.choosing import arguments
 from coterie.choosing.curves import knee
 from coterie.choosing.eps_finders import Finder, finder_for
 from coterie.choosing.rows import Floats, checked_rows
@@ -104,11 +105,15 @@ def choose_eps(
     -------
     EpsChoice
     """
-    rows = checked_rows(X)
-    if min_samples < 1:
-        raise ValueError(f"expected min_samples of 1 or more, got {min_samples}; 5 is usual")
+    min_samples = arguments.whole(min_samples, "min_samples", "5 is usual")
+    sample_size = arguments.sample_size(sample_size)
+    arguments.metric(metric, "choose_eps")
+    arguments.seed(random_state)
+    arguments.threads(n_jobs, "choose_eps")
+    arguments.callback(callback, "done, total, eps")
     if isinstance(metric, str) and metric == "precomputed":
         raise ValueError("expected a metric for rows, got 'precomputed'; pass the rows themselves")
+    rows = checked_rows(X)
     finder = finder_for(rows, min_samples, metric, sample_size, random_state, n_jobs)
     curve = finder.distances
     bend = knee(np.arange(len(curve)), curve)

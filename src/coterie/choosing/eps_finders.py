@@ -80,11 +80,6 @@ def finder_for(
     n_jobs: int | None,
 ) -> Finder:
     """One structure where it knows the metric and is soon made; otherwise many fits."""
-    if sample_size is not None and sample_size < 1:
-        raise ValueError(
-            f"expected sample_size of 1 or more, or None for all rows, got {sample_size}; "
-            "the default is right for most data"
-        )
     asked = Metric.of(metric, None, None)
     asked.check(X)
     name = asked.name

@@ -17,6 +17,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
+from coterie.algorithms.covariance import FAMILIES
+from coterie.choosing import arguments
 from coterie.choosing.k_reasons import CRITERIA, pick_by_each, pick_with_reason
 from coterie.choosing.rows import checked_rows
 from coterie.choosing.silhouettes import silhouettes
@@ -25,6 +27,7 @@ from coterie.choosing.words import text_table
 from coterie.estimators import GaussianMixture, KMeans
 
 MOST_BY_DEFAULT = 10
+MOST_RESTARTS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -117,12 +120,21 @@ def choose_k(
     -------
     KChoice
     """
+    arguments.one_of(method, "method", CRITERIA)
+    arguments.one_of(criterion, "criterion", ("auto", *CRITERIA[method]))
+    arguments.one_of(covariance_type, "covariance_type", FAMILIES)
+    n_restarts = arguments.whole(n_restarts, "n_restarts", "4 is the default", most=MOST_RESTARTS)
+    sample_size = arguments.sample_size(sample_size)
+    arguments.seed(random_state)
+    arguments.threads(n_jobs, "choose_k")
+    arguments.callback(callback, "done, total, k")
+    if method == "mixture" and sparse.issparse(X):
+        raise TypeError(
+            "X is sparse: expected dense rows for a mixture, whose covariances are dense; use "
+            "method='kmeans', fewer columns (for example by TruncatedSVD), or X.toarray()"
+        )
     rows = checked_rows(X)
     candidates = _candidates(k, rows)
-    _check_choice("method", method, ("kmeans", "mixture"))
-    _check_choice("criterion", criterion, ("auto", *CRITERIA[method]))
-    if n_restarts < 1:
-        raise ValueError(f"expected n_restarts of 1 or more, got {n_restarts}; 4 is the default")
     random = check_random_state(random_state)
     seeds = random.randint(2**31 - 1, size=n_restarts)
     fits: list[_Fits] = []
@@ -219,12 +231,7 @@ def _candidates(k: Any, X: Any) -> list[int]:
         most = min(MOST_BY_DEFAULT, _distinct(X, MOST_BY_DEFAULT))
         return list(range(1, most + 1))
     try:
-        if isinstance(k, tuple) and len(k) == 2:
-            numbers = list(range(operator.index(k[0]), operator.index(k[1]) + 1))
-        elif isinstance(k, Iterable):
-            numbers = sorted({operator.index(number) for number in k})
-        else:
-            numbers = list(range(1, operator.index(k) + 1))
+        numbers = _listed(k, n)
     except TypeError:
         numbers = []
     if not numbers or numbers[0] < 1 or numbers[-1] > n:
@@ -233,6 +240,21 @@ def _candidates(k: Any, X: Any) -> list[int]:
             "pass the largest, as k=10, a pair (low, high), or a list"
         )
     return numbers
+
+
+def _listed(k: Any, n: int) -> list[int]:
+    """The numbers asked for, in order; of a range or a list that goes beyond n, which may never
+    end, only some."""
+    pair = isinstance(k, tuple) and len(k) == 2
+    if isinstance(k, Iterable) and not pair:
+        found: set[int] = set()
+        for number in k:
+            found.add(operator.index(number))
+            if not 1 <= operator.index(number) <= n:
+                break
+        return sorted(found)
+    low, high = map(operator.index, k) if pair else (1, operator.index(k))
+    return list(range(low, high + 1)) if low >= 1 and high <= n else [low, high]
 
 
 def _distinct(X: Any, enough: int) -> int:
@@ -244,8 +266,3 @@ def _distinct(X: Any, enough: int) -> int:
         if len(seen) >= enough:
             break
     return len(seen)
-
-
-def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(f"expected {name} to be one of {', '.join(allowed)}, got {value!r}")

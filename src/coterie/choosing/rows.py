@@ -37,11 +37,6 @@ def checked_rows(X: Any, n_jobs: int | None = None) -> Any:
 
 def sample_rows(n: int, size: int | None, random_state: Any) -> Rows | None:
     """Which rows stand for all: `size` of n in ascending order, or None if all do."""
-    if size is not None and size < 1:
-        raise ValueError(
-            f"expected sample_size of 1 or more, or None for all rows, got {size}; "
-            "the default is right for most data"
-        )
     if size is None or size >= n:
         return None
     random = check_random_state(random_state)
@@ -80,10 +75,27 @@ def chunks(n: int, per_row: int) -> Iterator[slice]:
         yield slice(begin, min(n, begin + step))
 
 
+def labels_given(values: Any, n: int) -> Rows:
+    """Labels that were given instead of a model: whole numbers, one for each of the n rows."""
+    labels = np.asarray(values)
+    if labels.shape != (n,) or labels.dtype.kind not in "iu":
+        raise ValueError(
+            f"expected a model, or integer labels of shape ({n},), got "
+            f"{type(values).__name__} of shape {labels.shape} and dtype {labels.dtype}"
+        )
+    return labels.astype(np.intp)
+
+
 def labels_of(model: Any, X: Any, n: int) -> Rows:
     """The label of each of the n rows: those of the fit if it had as many, predicted otherwise."""
     labels = getattr(model, "labels_", None)
     if labels is None or len(labels) != n:
+        if not hasattr(model, "predict"):
+            remedy = "pass labels of your own, such as path.labels(eps) of a DBSCANPath"
+            raise TypeError(
+                f"expected a model that has a label for each of the {n} rows or can predict "
+                f"them, got {type(model).__name__}; {remedy}"
+            )
         labels = model.predict(X)
     return np.asarray(labels, dtype=np.intp)
 

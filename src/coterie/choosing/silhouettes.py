@@ -6,7 +6,7 @@ cluster, the silhouette is (b - a) / max(a, b); 0 for a row alone. Noise takes n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
+from coterie.choosing import arguments
 from coterie.choosing.rows import (
     Floats,
     Rows,
@@ -22,6 +23,7 @@ from coterie.choosing.rows import (
     chunks,
     comfortable,
     distances,
+    labels_given,
     sample_rows,
 )
 
@@ -72,11 +74,39 @@ def silhouettes(
     random_state : int, RandomState instance or None, default=0
         Which sample.
     """
+    sample_size = arguments.sample_size(sample_size)
+    arguments.metric(metric, "silhouettes")
+    arguments.seed(random_state)
+    listed = _labellings(labellings)
     X = checked_rows(X)
-    chosen = sample_rows(X.shape[0], sample_size, random_state)
+    n = X.shape[0]
+    checked = [labels_given(_whole(labels), n) for labels in listed]
+    if isinstance(metric, str) and metric == "precomputed" and X.shape[1] != n:
+        raise ValueError(
+            f"X has shape {X.shape}: expected metric='precomputed' with a square matrix of the "
+            "distances between all rows; pass the rows with another metric"
+        )
+    chosen = sample_rows(n, sample_size, random_state)
     take: Any = slice(None) if chosen is None else chosen
-    kept = tuple(np.asarray(labels, dtype=np.intp)[take] for labels in labellings)
+    kept = tuple(labels[take] for labels in checked)
     return Silhouettes(chosen, _measure(X, take, kept, metric), kept)
+
+
+def _labellings(labellings: Any) -> list[Any]:
+    if isinstance(labellings, str | bytes) or not isinstance(labellings, Iterable):
+        raise TypeError(
+            "expected labellings to be a list of label arrays, got "
+            f"{type(labellings).__name__}; pass one labelling as [labels]"
+        )
+    return list(labellings)
+
+
+def _whole(labels: Any) -> Any:
+    """Labels that are whole numbers, whatever their type says."""
+    values = np.asarray(labels)
+    if values.dtype.kind in "bf" and (values == np.floor(values)).all():
+        return values.astype(np.intp)
+    return labels
 
 
 @dataclass(frozen=True)
