@@ -18,6 +18,7 @@ PACKAGE = Path(coterie.__file__).parent
 # A layer may import itself and the layers named here.
 ALLOWED = {
     "colours": set(),
+    "letters": set(),
     "kernels": set(),
     "engines": {"kernels"},
     "algorithms": {"engines", "kernels"},
@@ -25,8 +26,17 @@ ALLOWED = {
     "data": {"colours", "kernels"},
     "choosing": {"estimators", "algorithms"},
     "models": {"data", "estimators", "algorithms", "kernels"},
-    "plots": {"choosing", "data", "colours", "algorithms", "estimators"},
-    "cli": {"models", "plots", "choosing", "data", "colours", "estimators", "algorithms"},
+    "plots": {"choosing", "data", "colours", "letters", "algorithms", "estimators"},
+    "cli": {
+        "models",
+        "plots",
+        "choosing",
+        "data",
+        "colours",
+        "letters",
+        "estimators",
+        "algorithms",
+    },
 }
 
 

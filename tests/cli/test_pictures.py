@@ -77,6 +77,14 @@ def test_the_demonstration_tells_the_story(run: Run, flag: Path) -> None:
     assert size("out.png")[0] > 2000
 
 
+def test_letters_that_the_font_lacks_are_no_matter(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("漢,$\\frac\n" + "".join(f"{i},{i % 5}\n" for i in range(30)))
+    for picture in ("p.png", "p.gif"):
+        told = run("kmeans", "t.csv", "-k", 2, "--plot", picture, "-o", "l.csv")
+        assert told.code == 0
+        assert "Glyph" not in told.err
+
+
 def test_the_demonstration_as_json(run: Run) -> None:
     told = json.loads(run("demo", "--json").out)
     assert told["patches"] == 2400

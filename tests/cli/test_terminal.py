@@ -6,6 +6,7 @@ import io
 
 import pytest
 
+from coterie.cli.screen import OWN
 from coterie.cli.terminal import Terminal
 
 RED = (1.0, 0.0, 0.0)
@@ -43,7 +44,8 @@ def test_an_old_encoding_gets_plain_characters() -> None:
 
 def test_bars_are_padded_to_the_same_width_and_coloured_inside() -> None:
     assert Terminal(colour=False, blocks=True).bar(0.5, 4, RED) == "██  "
-    assert Terminal(colour=True, blocks=True).bar(0.0, 3, RED) == "\x1b[38;2;255;0;0m█\x1b[0m  "
+    red = Terminal(colour=True, blocks=True).bar(0.0, 3, RED)
+    assert red == f"{OWN}38;2;255;0;0m█{OWN}0m  "
 
 
 def test_the_curve_spans_from_the_highest_to_the_lowest_block() -> None:

@@ -32,6 +32,25 @@ def test_a_model_scales_and_chooses_columns_of_new_data(tmp_path: Path) -> None:
         loaded.predict(frame[["a", "b"]])
 
 
+def test_a_column_that_is_there_twice_is_an_error_that_names_it() -> None:
+    pd = pytest.importorskip("pandas")
+    model = Model(KMeans(3, random_state=0).fit(X), columns=("a", "b", "c", "d"))
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    labels = model.estimator.labels_
+    np.testing.assert_array_equal(model.predict(frame[list("dcba")]), labels)
+    more = frame.assign(e=0.0)
+    np.testing.assert_array_equal(model.predict(more[["e", *"abcde"]]), labels)  # not one of ours
+    two = pd.concat([frame[["b"]].rename(columns={"b": "a"}), frame], axis=1)
+    with pytest.raises(ValueError, match=r"once, got 2 columns named 'a' in these data; rename"):
+        model.predict(two)
+    twice = Model(model.estimator, columns=("a", "a", "c", "d"))
+    with pytest.raises(ValueError, match=r"got 2 columns named 'a' in the data of the fit"):
+        twice.predict(frame)
+    np.testing.assert_array_equal(twice.predict(X), labels)
+    same = frame.set_axis(list("aacd"), axis=1)
+    np.testing.assert_array_equal(twice.predict(same), labels)  # the very columns of the fit
+
+
 def test_what_a_model_cannot_answer_says_so(tmp_path: Path) -> None:
     model, rows = fitted("dbscan")
     save(Model(model, Scaling.of(rows, "none")), tmp_path / "m")

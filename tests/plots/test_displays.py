@@ -18,6 +18,7 @@ from coterie.data import blobs, image_patches, image_pixels, moons, paper_non_co
 pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
 
+from coterie.letters import visible
 from coterie.plots import (
     ClustersDisplay,
     ComparisonDisplay,
@@ -43,6 +44,21 @@ def offsets(axes: Any) -> np.ndarray:
 def pixels(display: Any) -> np.ndarray:
     display.figure_.canvas.draw()
     return np.asarray(display.figure_.canvas.buffer_rgba())[:, :, :3]
+
+
+@pytest.mark.parametrize(
+    "name", [r"$\frac", "cost $a$ or $b$", r"\$x$", "\x1b[31m \udce9", "a_b^c%"]
+)
+def test_names_are_shown_as_they_are(name: str) -> None:
+    names = [name, "b"]
+    labels = np.arange(len(X)) % 2
+    clusters = ClustersDisplay.from_labels(X, labels, names=names, title=name)
+    compared = ComparisonDisplay.from_comparison(X, compare(X, {name: labels}), names=names)
+    for display in (clusters, compared):
+        assert display._repr_png_()  # matplotlib parses texts when it draws them
+    shown = visible(name)
+    assert clusters.ax_.get_xlabel() == clusters.ax_.get_title("left") == shown
+    assert clusters.ax_.xaxis.label.get_parse_math() is False
 
 
 def test_clusters_of_kmeans() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from coterie.choosing.k_reasons import CRITERIA
 from coterie.cli.methods import check_dense, metric_for, read_timed, voice_of
 from coterie.cli.outputs import check_not_input
 from coterie.cli.pictures import write_figure
+from coterie.cli.screen import put, put_json
 from coterie.cli.voice import Voice
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ def run(source: str, options: Mapping[str, Any]) -> None:
         display = EpsChoiceDisplay if options["method"] == "dbscan" else KChoiceDisplay
         write_figure(display.from_choice(choice).figure_, options["picture"])
     if options["as_json"]:
-        print(json.dumps(_as_json(choice, options["method"]), indent=2))
+        put_json(_as_json(choice, options["method"]))
         return
     table, _, reason = str(choice).rpartition("\n\n")
-    print(table)
+    put(table)
     voice.say()
     voice.tell("why", reason)
     if options["picture"] is not None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from coterie.cli.screen import put
+
 # Name, and what it does in a line; the module of the same name holds the command.
 SECTIONS = {
     "Cluster": {
@@ -63,7 +65,7 @@ def _show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) 
     if wanted and not ctx.resilient_parsing:
         from importlib.metadata import version
 
-        click.echo(f"coterie {version('coterie')}")
+        put(f"coterie {version('coterie')}")
         ctx.exit()
 
 
@@ -94,4 +96,4 @@ def coterie(context: click.Context, /, **_: Any) -> None:
     set: blobs, moons, circles, paper-round, paper-non-convex, lake.
     """
     if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+        put(context.get_help())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from coterie.cli.methods import chosen_eps, chosen_k, metric_for, read_timed, vo
 from coterie.cli.outputs import check_not_input
 from coterie.cli.pictures import write_figure
 from coterie.cli.predicting import load_model
+from coterie.cli.screen import put, put_json
 from coterie.cli.voice import Voice
 from coterie.estimators import DBSCAN, GaussianMixture, KMeans
 
@@ -41,9 +41,9 @@ def run(source: str, options: Mapping[str, Any]) -> None:
         write_figure(display.figure_, options["picture"])
     if options["as_json"]:
         table = {**found.table(), "ari": found.ari.tolist(), "ami": found.ami.tolist()}
-        print(json.dumps({"input": source, **table}, indent=2))
+        put_json({"input": source, **table})
     else:
-        print(found)
+        put(found)
     if options["picture"] is not None:
         voice.say()
         voice.tell("wrote", f"picture to {options['picture']}")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,10 @@ from scipy import sparse
 
 from coterie.choosing.words import number, plural, text_table
 from coterie.cli.inputs import read_input
+from coterie.cli.screen import put, put_json
 from coterie.cli.summary import NAMES, TELLING
 from coterie.cli.terminal import Terminal
+from coterie.letters import one_line
 from coterie.models import describe
 from coterie.models.container import MAGIC
 
@@ -37,12 +38,24 @@ def run(source: str, options: Mapping[str, Any]) -> None:
     """The command."""
     if is_model(source):
         header = describe(source)
-        print(json.dumps(header, indent=2) if options["as_json"] else _model_text(header))
+        _show(header, _model_text, options)
         return
     data = read_input(
         source, {"missing": "keep" if _table(source, options) else None, **_set(options)}
     )
-    print(json.dumps(_data_json(data), indent=2) if options["as_json"] else _data_text(data))
+    _show(data, _data_text, options, _data_json)
+
+
+def _show(
+    found: Any,
+    in_words: Callable[[Any], str],
+    options: Mapping[str, Any],
+    for_programs: Callable[[Any], Any] = dict,
+) -> None:
+    if options["as_json"]:
+        put_json(for_programs(found))
+    else:
+        put(in_words(found))
 
 
 def is_model(source: str) -> bool:
@@ -101,7 +114,7 @@ def _rows_of_fit(header: Mapping[str, Any]) -> str:
 
 
 def _line(head: str, text: Any) -> str:
-    return f"  {Terminal.of(sys.stdout).faint(head.ljust(12))}{text}"
+    return f"  {Terminal.of(sys.stdout).faint(head.ljust(12))}{one_line(text)}"
 
 
 def _data_text(data: Dataset) -> str:
@@ -123,6 +136,7 @@ def _data_text(data: Dataset) -> str:
 
 def _columns_text(data: Dataset) -> str:
     shown = columns_of(data)
+    shown["column"] = list(map(one_line, shown["column"]))
     more = len(shown["column"]) - MOST
     width = max(len("column"), *map(len, shown["column"]))
     cut = {name: values[:MOST] for name, values in shown.items()}

@@ -26,6 +26,7 @@ from coterie.cli import options as o
 @o.voice_options
 def command(output: Path, form: str, only: tuple[str, ...], quiet: bool, verbose: int) -> None:
     from coterie.cli.pictures import write_figure
+    from coterie.cli.screen import put
     from coterie.cli.voice import Voice
     from coterie.plots.paper import FIGURES
 
@@ -40,4 +41,4 @@ def command(output: Path, form: str, only: tuple[str, ...], quiet: bool, verbose
             step(done, len(wanted), name)
             path = output / f"{name}.{form}"
             write_figure(make(), path)
-            click.echo(path)
+            put(path)

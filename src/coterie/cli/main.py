@@ -7,12 +7,15 @@ usage, 130 after Ctrl-C, and 141 where nobody reads what is written.
 from __future__ import annotations
 
 import atexit
+import io
 import os
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import NoReturn
+
+from coterie.cli.screen import put
 
 FAILURE, WRONG_USAGE, INTERRUPTED, NOBODY_READS = 1, 2, 130, 141
 
@@ -60,7 +63,9 @@ def _run(given: Sequence[str]) -> int:
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.UsageError as mistake:
-        mistake.show()
+        words = _Words()
+        mistake.show(words)
+        put(words.getvalue().rstrip("\n"), sys.stderr)
         return WRONG_USAGE
     except BrokenPipeError:
         return _leave_quietly()
@@ -73,8 +78,15 @@ def _run(given: Sequence[str]) -> int:
     return 0
 
 
+class _Words(io.StringIO):
+    """What click says, all of it: for a file it would leave out parts of sequences in names."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 def _complain(message: str, code: int) -> int:
-    print(f"coterie: {message}", file=sys.stderr)
+    put(f"coterie: {message}", sys.stderr)
     return code
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from coterie.choosing.diagnoses import Diagnosis, diagnose
 from coterie.cli.outputs import check_different, check_not_input, form_of, write_labels
 from coterie.cli.pictures import draw, films
+from coterie.cli.screen import put_json
 from coterie.cli.voice import Voice
 from coterie.models import Model, save
 
@@ -145,7 +146,7 @@ def deliver(outcome: Outcome, keeping: Keeping, voice: Voice) -> None:
         outcome.seconds["writing"] = time.perf_counter() - began
     tell(outcome, voice)
     if keeping.as_json:
-        print(as_json(outcome))
+        put_json(as_json(outcome))
     elif not to_file:
         said = write_labels(outcome.columns(), keeping.output, form)
         if said:

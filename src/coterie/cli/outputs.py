@@ -15,6 +15,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.cli.screen import put
 from coterie.models.atomic import write_whole
 
 ENDINGS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".npy": "npy", ".json": "json",
@@ -70,10 +71,10 @@ def write_labels(columns: Columns, output: Path | None, form: str) -> str | None
     too_many = form in ("npy", "parquet") or (output is None and n > ON_A_TERMINAL)
     if sys.stdout.isatty() and too_many:
         return f"{n:,} labels are not shown here: add --output labels.csv, or pipe them on"
-    stream = getattr(sys.stdout, "buffer", None)
+    stream = None if sys.stdout.isatty() else getattr(sys.stdout, "buffer", None)
     for part in parts:
         if stream is None:
-            sys.stdout.write(part.decode())
+            put(part.decode().removesuffix("\n"))
         else:
             stream.write(part)
     sys.stdout.flush()
@@ -108,7 +109,7 @@ def _csv_of_integers(columns: Columns) -> Iterator[bytes]:
 def _csv_lines(rows: Any) -> bytes:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue().encode()
+    return _utf8(text.getvalue())
 
 
 def _records(columns: Columns) -> Iterator[str]:
@@ -122,13 +123,13 @@ def _records(columns: Columns) -> Iterator[str]:
 
 def _jsonl(columns: Columns) -> Iterator[bytes]:
     for record in _records(columns):
-        yield record.encode() + b"\n"
+        yield _utf8(record) + b"\n"
 
 
 def _json(columns: Columns) -> Iterator[bytes]:
     before = b"[\n"
     for record in _records(columns):
-        yield before + record.encode()
+        yield before + _utf8(record)
         before = b",\n"
     yield b"\n]\n"
 
@@ -148,13 +149,24 @@ def _parquet(columns: Columns) -> Iterator[bytes]:
     arrow = required("pyarrow", "writing Parquet", "tables")
     parquet = required("pyarrow.parquet", "writing Parquet", "tables")
     buffer = io.BytesIO()
-    lists = {name: arrow.array(_arrow(values)) for name, values in columns.items()}
+    lists = {_text(name): arrow.array(_arrow(values)) for name, values in columns.items()}
     parquet.write_table(arrow.table(lists), buffer)
     yield buffer.getvalue()
 
 
 def _arrow(values: NDArray[Any]) -> Any:
-    return values.tolist() if values.dtype.kind in "OUS" else values
+    if values.dtype.kind not in "OUS":
+        return values
+    return [_text(value) if isinstance(value, str) else value for value in values.tolist()]
+
+
+def _utf8(text: str) -> bytes:
+    r"""Return UTF-8; halves of letters, as in names of files that are none, as \udce9."""
+    return text.encode(errors="backslashreplace")
+
+
+def _text(text: str) -> str:
+    return _utf8(text).decode()
 
 
 def _plain(values: NDArray[Any]) -> list[Any]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +51,7 @@ def animated(outcome: Outcome, path: Path) -> None:
     """The iterations of a fit that was traced."""
     from coterie.plots import animate
 
-    with tempfile.TemporaryDirectory(prefix="coterie-") as folder:
+    with tempfile.TemporaryDirectory(prefix="coterie-") as folder, _any_letters():
         film = animate(
             outcome.model, outcome.data.X, Path(folder) / f"film{path.suffix}",
             names=outcome.data.columns,
@@ -56,10 +59,19 @@ def animated(outcome: Outcome, path: Path) -> None:
         write_whole(path, [film.read_bytes()])
 
 
+@contextmanager
+def _any_letters() -> Iterator[None]:
+    """Letters that the font has not are drawn as boxes, without a word of matplotlib for each."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph", UserWarning)
+        yield
+
+
 def write_figure(figure: Any, path: Path, dpi: int = 150) -> None:
     """A figure as PNG, SVG or PDF, by the ending, whole or not at all."""
     import io
 
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=path.suffix.lower().lstrip("."), dpi=dpi)
+    with _any_letters():
+        figure.savefig(buffer, format=path.suffix.lower().lstrip("."), dpi=dpi)
     write_whole(path, [buffer.getvalue()])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 import warnings
@@ -19,6 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 from coterie.choosing.matching import matched
 from coterie.choosing.words import number, plural, share
 from coterie.cli.pictures import write_figure
+from coterie.cli.screen import put, put_json
 from coterie.cli.terminal import Terminal
 from coterie.colours import colour_name
 from coterie.data.patches import Patches, image_patches
@@ -85,7 +85,7 @@ def run(photo: Path | None, options: Mapping[str, Any]) -> None:
     )  # fmt: skip
     write_figure(figure, options["output"])
     if options["as_json"]:
-        print(json.dumps(_as_json(path, patches, on_photo, on_points), indent=2))
+        put_json(_as_json(path, patches, on_photo, on_points))
         return
     if options["quiet"]:
         return
@@ -94,7 +94,7 @@ def run(photo: Path | None, options: Mapping[str, Any]) -> None:
         *_photo_text(path.name, patches, on_photo, terminal),
         *_points_text(on_points, terminal),
     ]
-    print("\n".join([*lines, f"  picture written   {options['output']}", ""]))
+    put("\n".join([*lines, f"  picture written   {options['output']}", ""]))
 
 
 def photo_fits(name: str, patches: Patches, k: int) -> list[Fit]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from coterie.algorithms.lloyd import UNCHANGED
 from coterie.choosing.words import number, plural, share
 from coterie.cli.voice import Voice
 from coterie.cli.wording import as_options
+from coterie.letters import one_line
 
 if TYPE_CHECKING:
     from coterie.cli.outcome import Outcome
@@ -237,6 +237,7 @@ def _fitting(words: Sequence[str], room: int) -> str:
 
 
 def _short(name: str, width: int) -> str:
+    name = one_line(name)
     return name if len(name) <= width else name[: width - 1] + "…"
 
 
@@ -245,7 +246,7 @@ def _colour(record: dict[str, Any]) -> str:
     return colours.colour_name(np.clip(mean, 0, 1)) if mean else ""
 
 
-def as_json(outcome: Outcome) -> str:
+def as_json(outcome: Outcome) -> dict[str, Any]:
     """The same for programs."""
     model, labels = outcome.model, np.asarray(outcome.labels)
     found: dict[str, Any] = {
@@ -281,13 +282,9 @@ def as_json(outcome: Outcome) -> str:
     ):
         if hasattr(model, name):
             found[name.rstrip("_")] = getattr(model, name)
-    return json.dumps(found, indent=2, ensure_ascii=False, default=_plain)
+    return found
 
 
 def _parameters(model: Any) -> dict[str, Any]:
     there = model.get_params(deep=False)
     return {name: there[name] for name in TELLING if name in there}
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else str(value)

@@ -1,4 +1,7 @@
-"""Words and bars for a terminal: colour only where it is wanted, blocks only where they print."""
+"""Words and bars for a terminal: colour only where it is wanted, blocks only where they print.
+
+What comes from here is for `screen.put`, which makes sequences of what begins with its mark.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TextIO
+
+from coterie.cli.screen import OWN
 
 LEVELS = "▁▂▃▄▅▆▇█"
 
@@ -38,15 +43,15 @@ class Terminal:
         if not self.colour:
             return text
         red, green, blue = (round(255 * min(max(c, 0.0), 1.0)) for c in colour)
-        return f"\x1b[38;2;{red};{green};{blue}m{text}\x1b[0m"
+        return f"{OWN}38;2;{red};{green};{blue}m{text}{OWN}0m"
 
     def strong(self, text: str) -> str:
         """Return the text in bold."""
-        return f"\x1b[1m{text}\x1b[0m" if self.colour else text
+        return f"{OWN}1m{text}{OWN}0m" if self.colour else text
 
     def faint(self, text: str) -> str:
         """Return the text in a weaker tone, for what is read last."""
-        return f"\x1b[2m{text}\x1b[0m" if self.colour else text
+        return f"{OWN}2m{text}{OWN}0m" if self.colour else text
 
     def curve(self, values: Sequence[float], width: int = 40) -> str:
         """Return a line of blocks as high as the values, or nothing where blocks do not print.

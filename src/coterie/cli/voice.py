@@ -12,7 +12,9 @@ from textwrap import wrap
 from threading import Timer
 from typing import Any
 
+from coterie.cli.screen import put
 from coterie.cli.terminal import Terminal
+from coterie.letters import one_line, visible
 
 PATIENCE = 0.6  # seconds of silence before progress is shown
 
@@ -36,12 +38,12 @@ class Voice:
         """A line, or several, as they are; labels matter more than a stderr that is full."""
         if not self.quiet:
             with suppress(OSError):
-                print(text, file=sys.stderr)
+                put(text, sys.stderr)
 
     def tell(self, head: str, text: str, indent: int = 11) -> None:
         """A word at the left, and sentences beside it, wrapped."""
         lines = wrap(
-            text, self.width - indent - 2, break_long_words=False, break_on_hyphens=False
+            visible(text), self.width - indent - 2, break_long_words=False, break_on_hyphens=False
         ) or [""]
         mark = self.terminal.faint(head.ljust(indent))
         self.say(f"  {mark}{lines[0]}")
@@ -71,7 +73,7 @@ class _Bar:
     """A bar of rich that appears only if the work takes longer than a moment."""
 
     def __init__(self, doing: str) -> None:
-        self.doing = doing
+        self.doing = one_line(doing)
         self.state: tuple[int, int | None, str] = (0, None, "")
         self.shown: Any = None
         self.began = time.perf_counter()
@@ -99,12 +101,12 @@ class _Bar:
 
         bar = Progress(
             SpinnerColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
             TimeElapsedColumn(),
             TextColumn("[dim]{task.fields[left]}"),
             TimeRemainingColumn(compact=True),
-            TextColumn("[dim]{task.fields[detail]}"),
+            TextColumn("{task.fields[detail]}", style="dim", markup=False),
             console=Console(stderr=True),
             transient=True,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -84,6 +85,14 @@ def _chosen(X: Any, there: tuple[str, ...], wanted: tuple[str, ...]) -> Any:
     """Return the wanted columns of X, by name."""
     if not wanted or there == wanted:
         return X
+    for names, where in ((there, "these data"), (wanted, "the data of the fit")):
+        twice = [name for name, times in Counter(names).items() if times > 1 and name in wanted]
+        if twice:
+            raise ValueError(
+                f"expected each of the model's columns once, got {names.count(twice[0])} columns "
+                f"named {twice[0]!r} in {where}; rename all but the one that is meant, or pass an "
+                "array of the columns in their order"
+            )
     absent = [name for name in wanted if name not in there]
     if absent:
         raise ValueError(

@@ -116,7 +116,7 @@ def _titled(axes: Axes, title: str, below: str) -> None:
     for text, up, size, colour in ((title, 19, 12.5, INK), (below, 5, 9, FAINT)):
         axes.annotate(
             text, (0, 1), xytext=(0, up), xycoords="axes fraction", textcoords="offset points",
-            fontsize=size, color=colour, va="bottom",
+            fontsize=size, color=colour, va="bottom", parse_math=False,
         )  # fmt: skip
 
 

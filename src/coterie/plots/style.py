@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.colours import cluster_colours
+from coterie.letters import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,16 +52,17 @@ def quiet(axes: Axes, grid: Literal["x", "y", "both"] | None = None) -> None:
 
 
 def titled(axes: Axes, title: str, below: str = "") -> None:
-    """A title at the left, and up to three fainter lines under it."""
+    """A title at the left, and up to three fainter lines under it, as they are."""
+    title, below = visible(title), visible(below)
     letters = _letters(axes)
     lines = [line for part in below.splitlines() for line in wrap(part, letters)][:3]
     pad = 8 + 12.5 * len(lines)
-    axes.set_title(title, loc="left", fontsize=11.5, color=INK, pad=pad)
+    axes.set_title(title, loc="left", fontsize=11.5, color=INK, pad=pad, parse_math=False)
     if lines:
         text = "\n".join(lines)
         note = axes.annotate(
             text, (0, 1), xytext=(0, 4), xycoords="axes fraction", textcoords="offset points",
-            fontsize=9, color=FAINT, va="bottom",
+            fontsize=9, color=FAINT, va="bottom", parse_math=False,
         )  # fmt: skip
         note.set_in_layout(False)  # long lines must not make the axes narrow
 
@@ -71,8 +73,9 @@ def _letters(axes: Axes) -> int:
 
 
 def named_axes(axes: Axes, x: str, y: str) -> None:
-    axes.set_xlabel(x, fontsize=9.5, color=FAINT)
-    axes.set_ylabel(y, fontsize=9.5, color=FAINT)
+    """Name both axes; names are shown as they are, also with dollar signs."""
+    axes.set_xlabel(visible(x), fontsize=9.5, color=FAINT, parse_math=False)
+    axes.set_ylabel(visible(y), fontsize=9.5, color=FAINT, parse_math=False)
 
 
 def whole_numbers(axis: Any) -> None:
