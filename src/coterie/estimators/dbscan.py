@@ -68,7 +68,8 @@ class DBSCAN(
         "euclidean" (also "l2"), "manhattan" ("l1", "cityblock"), "chebyshev", "minkowski" with `p`
         of at least 1, "cosine" and "haversine" have native kernels. Any other metric of
         :func:`sklearn.metrics.pairwise_distances`, and a callable ``metric(x, y)``, are asked
-        for all pairs, some rows at a time. With "precomputed" X is a square matrix of distances,
+        for all pairs, some rows at a time; the callable must give numbers of zero or more, np.inf
+        for rows that are far apart. With "precomputed" X is a square matrix of distances,
         or a sparse graph of them in which what is not stored is far.
     metric_params : dict or None, default=None
         Further arguments of the metric.

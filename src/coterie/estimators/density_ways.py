@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coterie.algorithms.density import NOISE, density, kinds_of
-from coterie.algorithms.growth import Nearby, grow, portions
+from coterie.algorithms.growth import Nearby, Rows, grow, portions
 from coterie.algorithms.waves import depths_of
 from coterie.estimators.budget import Allowance
 from coterie.estimators.directions import unit_rows
 from coterie.estimators.metrics import SPARSE_METRICS, Metric
 from coterie.estimators.nearby import (
-    Compared,
     Flags,
     Graph,
-    by_function,
+    Near,
     by_matrix,
+    by_pairs,
     pairwise,
     rows_at_once,
     sparse_pairs,
@@ -117,11 +117,10 @@ def supplied(X: Any, metric: Metric, eps: float) -> tuple[Nearby, str, str]:
         return by_matrix(X, eps), "matrix", "the distances are given"
     if sparse.issparse(X):
         rows = comparable(X, metric)
-        near = sparse_pairs(rows, eps, metric.name)
-        some_rows = Compared(X.shape[0], lambda some: near(rows[some]))
-        return some_rows, "sparse", "dense rows would take too much memory"
-    by = by_function(X, eps, metric.name, metric.parameters)
-    return by, "pairwise", "the metric has no kernel of ours"
+        by_product = by_pairs(rows, sparse_pairs(rows, eps, metric.name))
+        return by_product, "sparse", "dense rows would take too much memory"
+    by_function = by_pairs(X, pairwise(X, eps, metric.name, metric.parameters))
+    return by_function, "pairwise", "the metric has no kernel of ours"
 
 
 def comparable(X: Any, metric: Metric) -> Any:
@@ -156,17 +155,17 @@ def dense(X: Any) -> NDArray[Any]:
 
 def reach_supplied(X: Any, cores: Any, labels: Labels, metric: Metric, eps: float) -> Labels:
     """cores : rows, or for a matrix of distances the places of the core points."""
-    near: Callable[[Any], Flags]
+    near: Near
     if metric.name == "precomputed":
         near = partial(_near_in_matrix, columns=cores, eps=eps)
     elif metric.native:  # too large to be dense
         X, cores = (comparable(sparse.csr_array(rows), metric) for rows in (X, cores))
         near = sparse_pairs(cores, eps, metric.name)
     else:
-        near = pairwise(cores, eps, metric.name, metric.parameters)
+        near = pairwise(cores, eps, metric.name, metric.parameters, "core point")
     found = np.full(X.shape[0], NOISE, dtype=np.int64)
     for rows in portions(np.arange(X.shape[0]), rows_at_once(len(labels))):
-        flags = near(X[rows])
+        flags = near(X, rows)
         lowest = np.where(flags, labels, FAR).min(axis=1)
         found[rows] = np.where(flags.any(axis=1), lowest, NOISE)
     return found
@@ -183,6 +182,6 @@ def reach_graph(D: Any, cores: NDArray[np.intp], labels: Labels, eps: float) -> 
     return np.where(lowest == FAR, NOISE, lowest)
 
 
-def _near_in_matrix(D: NDArray[Any], columns: NDArray[np.intp], eps: float) -> Flags:
-    flags: Flags = D[:, columns] <= eps
+def _near_in_matrix(D: NDArray[Any], rows: Rows, columns: Rows, eps: float) -> Flags:
+    flags: Flags = D[np.ix_(rows, columns)] <= eps
     return flags

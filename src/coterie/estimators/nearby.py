@@ -6,6 +6,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,13 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 
 from coterie.algorithms.growth import Lists, Rows
-from coterie.algorithms.results import Floats
+from coterie.estimators.sparse_pairs import Cosine, Euclidean
+from coterie.estimators.users_metric import asked_pairs
 
 PAIRS_AT_ONCE = 1 << 21  # distances in one portion: a few hundredths of a second, 60 MB at most
 Flags = NDArray[np.bool_]
+# near(X, rows) -> (len(rows), m): whether these rows of X are at most eps from rows of another Y.
+Near = Callable[[Any, Rows], Flags]
 
 
 def rows_at_once(n: int) -> int:
@@ -88,24 +92,37 @@ def by_matrix(D: NDArray[Any], eps: float) -> Compared:
     return Compared(len(D), lambda rows: D[rows] <= eps)
 
 
-def by_function(X: Any, eps: float, metric: Any, parameters: dict[str, Any]) -> Compared:
-    """Distances by scikit-learn's `pairwise_distances`."""
-    near = pairwise(X, eps, metric, parameters)
-    return Compared(X.shape[0], lambda rows: near(X[rows]))
+def by_pairs(X: Any, near: Near) -> Compared:
+    """Rows of X that are compared with each other."""
+    return Compared(X.shape[0], partial(near, X))
 
 
-def pairwise(Y: Any, eps: float, metric: Any, parameters: dict[str, Any]) -> Callable[[Any], Flags]:
-    """near(X) -> (n, m): whether rows of X are at most eps from rows of Y, by scikit-learn."""
+def pairwise(
+    Y: Any, eps: float, metric: Any, parameters: dict[str, Any], other: str = "row"
+) -> Near:
+    """near : by scikit-learn's `pairwise_distances`, or by the user's function.
 
-    def near(X: Any) -> Flags:
+    other : how messages call a row of Y.
+    """
+    if callable(metric):
+        return asked_pairs(Y, eps, metric, parameters, other)
+
+    def near(X: Any, rows: Rows) -> Flags:
         with warnings.catch_warnings():
             # Numbers that are not zero are true, for metrics that compare sets.
             if metric in PAIRWISE_BOOLEAN_FUNCTIONS:
                 warnings.simplefilter("ignore", DataConversionWarning)
-            flags: Flags = pairwise_distances(X, Y, metric=metric, **parameters) <= eps
+            flags: Flags = pairwise_distances(X[rows], Y, metric=metric, **parameters) <= eps
         return flags
 
     return near
+
+
+def sparse_pairs(Y: Any, eps: float, metric: str) -> Near:
+    """near : for CSR rows, by the same definition as dense rows."""
+    if metric == "manhattan":
+        return pairwise(Y, eps, metric, {})
+    return (Cosine(Y, eps) if metric == "cosine" else Euclidean(Y, eps)).near
 
 
 def completed(metric: Any, parameters: dict[str, Any], X: Any) -> dict[str, Any]:
@@ -119,45 +136,3 @@ def completed(metric: Any, parameters: dict[str, Any], X: Any) -> dict[str, Any]
         covariance = np.atleast_2d(np.cov(X, rowvar=False) if V is None else np.asarray(V))
         return {"VI": np.linalg.inv(covariance).T}
     return parameters
-
-
-def sparse_pairs(Y: Any, eps: float, metric: str) -> Callable[[Any], Flags]:
-    """near(X) -> (n, m) for CSR rows, by the same definition as dense rows.
-
-    Products of rows come from SciPy, which adds them in the order of the columns. They are the
-    definition of cosine distance; for Euclidean distance they propose, and differences decide
-    where rounding could matter.
-    """
-    if metric == "manhattan":
-        return pairwise(Y, eps, metric, {})
-    turned = Y.T.tocsr()
-    if metric == "cosine":
-        return lambda X: np.clip(1.0 - (X @ turned).toarray(), 0.0, 2.0) <= eps
-    lengths = squared_lengths(Y)
-
-    def near(X: Any) -> Flags:
-        own = squared_lengths(X)[:, np.newaxis]
-        s = own + lengths - 2.0 * (X @ turned).toarray()
-        # Of the three sums, each of at most `width` terms, and of what follows.
-        width = int(max(np.diff(X.indptr).max(), np.diff(Y.indptr).max())) + 8
-        slack = 4.0 * width * np.finfo(np.float64).eps * (own + lengths + eps * eps)
-        flags: Flags = s <= eps * eps
-        for i, j in np.argwhere(np.abs(s - eps * eps) <= slack):
-            flags[i, j] = _squared_difference(X, i, Y, j) <= eps * eps
-        return flags
-
-    return near
-
-
-def squared_lengths(X: Any) -> Floats:
-    row_of = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    values = X.data.astype(np.float64)
-    lengths: Floats = np.bincount(row_of, values * values, minlength=X.shape[0]).astype(np.float64)
-    return lengths
-
-
-def _squared_difference(X: Any, i: int, Y: Any, j: int) -> float:
-    """Sum of squared differences in the order of the columns; equal columns add nothing."""
-    difference = (X[[i]] - Y[[j]]).toarray()[0]
-    difference = difference[difference != 0]
-    return float(np.cumsum(difference * difference)[-1]) if len(difference) else 0.0
