@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find native cmake -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint format stubs native-test sanitize flips bench clean
+.PHONY: demo test lint format stubs native-test sanitize flips bits bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed  ## a photo by all three methods, and two hard cases; writes demo.png
@@ -59,6 +59,9 @@ stubs: $(VENV)/.test-tools  ## after a change of the bindings
 
 flips: $(VENV)/.test-tools  ## ten thousand damaged files of every kind of model, all of which must be errors
 	COTERIE_FLIPS=10000 $(BIN)/python -m pytest tests/models/test_damage.py tests/models/test_fuzz.py -k "flipped or forged"
+
+bits: $(VENV)/.test-tools  ## whether some hundred fits still give the same bits; takes a minute or two
+	$(BIN)/python tools/bits.py check
 
 bench: $(VENV)/.installed  ## side by side with the peers; takes long
 	$(BIN)/pip install --quiet -r benchmarks/requirements.txt
