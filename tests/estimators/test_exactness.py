@@ -281,3 +281,12 @@ def test_sixteen_callers_at_once(cloud):
     with ThreadPoolExecutor(16) as pool:
         for labels in pool.map(lambda _: shared.predict(cloud), range(16)):
             np.testing.assert_array_equal(labels, shared.labels_)
+
+
+@pytest.mark.parametrize("init", ["k-means++", "random", "principal", "k-means||"])
+def test_columns_as_narrow_as_float64_can_be(init):
+    """Half of the smallest float64 is zero, and still such columns are not constant."""
+    X = np.random.default_rng(0).choice([-5e-324, 0.0, 5e-324], (60, 3))
+    with pytest.warns(RuntimeWarning, match="inertia_ underflows"):
+        model = KMeans(2, init=init, random_state=0).fit(X)
+    assert model.counts_.min() > 0

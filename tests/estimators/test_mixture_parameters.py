@@ -83,6 +83,14 @@ def test_spreads_whose_squares_do_not_fit_are_named(size: float) -> None:
         GaussianMixture(3, random_state=0).fit(groups() * size)
 
 
+@pytest.mark.parametrize("missing", ["error", "marginal"])
+@pytest.mark.parametrize("size", [1.7e308, 5e-324])
+def test_spreads_at_the_ends_of_float64_are_named(size: float, missing: str) -> None:
+    X = np.random.default_rng(0).choice([-size, 0.0, size], (60, 3))
+    with pytest.raises(ValueError, match=r"spread near \de.*Divide that column by [1-9]e"):
+        GaussianMixture(2, missing=missing, random_state=0).fit(X)
+
+
 @pytest.mark.parametrize(
     "init", ["kmeans", "k-means++", "random", "random_from_data", "principal", KMeans(n_init=3)]
 )

@@ -144,3 +144,37 @@ def test_weights_are_not_changed(cloud):
     before = weights.copy()
     KMeans(3, random_state=0).fit(cloud, sample_weight=weights)
     np.testing.assert_array_equal(weights, before)
+
+
+HUGE = np.full(300, 1e307)  # each is a number, their sum is none
+
+
+@pytest.mark.parametrize("fit", [KMeans.fit, KMeans.partial_fit], ids=["fit", "batch"])
+def test_weights_without_a_sum_are_refused(blobs, fit):
+    X, _ = blobs
+    with pytest.raises(ValueError, match=r"sample_weight adds up to more than 9e\+307.*Divide"):
+        fit(KMeans(5, random_state=0), X, sample_weight=HUGE)
+    model = KMeans(5, random_state=0).fit(X)
+    with pytest.raises(ValueError, match="sample_weight adds up to more than"):
+        model.score(X, sample_weight=HUGE)
+
+
+def test_batches_without_a_sum_are_refused_and_leave_the_model(blobs):
+    X, _ = blobs
+    weights = HUGE / 40
+    model = KMeans(5, random_state=0).partial_fit(X, sample_weight=weights)
+    before = model.counts_.copy()
+    with pytest.raises(ValueError, match="the sample_weight of all batches adds up to more"):
+        model.partial_fit(X, sample_weight=weights)
+    np.testing.assert_array_equal(model.counts_, before)
+    assert np.isfinite(model.cluster_centers_).all()
+
+
+def test_mixtures_need_a_sum_of_weights_too(blobs):
+    X, _ = blobs
+    model = GaussianMixture(5, random_state=0).fit(X, sample_weight=HUGE / 1e12)
+    assert np.isfinite(model.lower_bounds_).all()
+    assert np.isfinite(model.soft_clustering_error_)
+    for ask in (model.fit, model.score, model.bic, model.aic, model.icl):
+        with pytest.raises(ValueError, match=r"sample_weight adds up to more than 1e\+301"):
+            ask(X, sample_weight=HUGE)

@@ -9,7 +9,7 @@ import numpy as np
 from coterie.algorithms.lloyd import unit_rows
 from coterie.algorithms.results import Floats, Run
 from coterie.estimators.problem import Problem
-from coterie.estimators.scaling import times_power
+from coterie.estimators.scaling import LARGEST_TOTAL, check_total, times_power
 from coterie.kernels import steps
 from coterie.kernels.exact import COUNTING, to_float
 
@@ -26,7 +26,9 @@ def one_batch(
     grid = data.survey.mass_grid or COUNTING
     mass = np.array([to_float(grid.value(limbs)) for limbs in assignment.mass])
     mass = times_power(mass, -data.scale.weights)
-    total = counts + mass
+    with np.errstate(over="ignore"):
+        total = counts + mass
+    check_total(total, LARGEST_TOTAL, "the sample_weight of all batches")
     share = np.divide(mass, total, out=np.zeros_like(total), where=mass > 0)[:, np.newaxis]
     batch = data.means_of(assignment, means)
     moved = np.where(share == 1, batch, means + share * (batch - means))

@@ -20,6 +20,7 @@ from coterie.estimators.far_rows import nearest_from_afar
 from coterie.estimators.means_model import warn_of_infinity
 from coterie.estimators.mixture_problem import look_at_rows
 from coterie.estimators.progress import CallbackSupportMixin
+from coterie.estimators.scaling import LARGEST_MIXTURE, check_total
 from coterie.estimators.validation import check_rows, check_weights, effective_threads
 from coterie.kernels import marginal_steps, mixture_steps
 from coterie.kernels.mixture_steps import Densities, Frame
@@ -173,7 +174,7 @@ class MixtureModel(
             ``bic - 2 * sum(log(largest degree of each row))``.
         """
         X = self._checked(X)
-        weights = check_weights(sample_weight, X.shape[0])
+        weights = self._weights(sample_weight, X)
         doubt = 0.0
         for a in range(0, len(X), ROWS_AT_ONCE):  # so that no n x k array is made
             largest = self._degrees(X[a : a + ROWS_AT_ONCE]).max(axis=1)
@@ -299,9 +300,14 @@ class MixtureModel(
         names = getattr(self, "feature_names_in_", None)
         return look_at_rows(X, marginal=self._marginal, n_threads=self._threads(X), names=names)
 
+    def _weights(self, sample_weight: Any, X: Floats) -> Floats | None:
+        weights = check_weights(sample_weight, len(X))
+        check_total(weights, LARGEST_MIXTURE)
+        return weights
+
     def _log_likelihood(self, X: Floats, sample_weight: Any) -> tuple[float, float]:
         """The sum over all rows, and the number of rows, or their weight."""
-        weights = check_weights(sample_weight, len(X))
+        weights = self._weights(sample_weight, X)
         scores = self._ask("score_samples", X)
         mass = float(len(X))
         if weights is not None:

@@ -13,11 +13,12 @@ from coterie.algorithms.covariance import Family
 from coterie.algorithms.mixture import MixtureSurvey, survey
 from coterie.algorithms.results import Floats
 from coterie.engines.memory import MemoryEngine
-from coterie.estimators.scaling import times_power, weight_exponent
+from coterie.estimators.scaling import LARGEST_MIXTURE, times_power, weight_exponent
 from coterie.estimators.validation import check_enough_rows, refuse_not_finite
 from coterie.kernels import marginal_steps, mixture_steps, steps
 from coterie.kernels.mixture_steps import Sums
 
+LEAST_POWER, MOST_POWER = -1074, 1023  # of two, that are float64 numbers
 WIDEST = 505  # binary exponent of a spread whose square, a variance, is an ordinary float64
 REMEDY = ", or use missing='marginal' to cluster by the cells that are there"
 
@@ -84,7 +85,7 @@ def mixture_problem(
     engine, missing = look_at_rows(X, marginal=marginal, n_threads=n_threads, names=names)
     if absent is not None and weights is not None:
         X, weights = X[~absent], weights[~absent]
-    light = weight_exponent(weights)
+    light = weight_exponent(weights, LARGEST_MIXTURE)
     own = None if weights is None else times_power(weights, light)
     if own is not None:
         engine = MemoryEngine(X, own, n_threads=n_threads)
@@ -98,10 +99,13 @@ def mixture_problem(
 
 def _check_spread(known: MixtureSurvey, names: Any) -> None:
     """Variances are parameters of the model, so they must fit a float64."""
-    exponent = known.frame.exponent
+    low, high = known.extent.low, known.extent.high
+    lost = (high > low) & (high / 2 == low / 2)  # halves of the smallest float64 are zero
+    exponent = np.where(lost, LEAST_POWER, known.frame.exponent)
     column = int(np.argmax(np.abs(exponent)))
     if abs(exponent[column]) > WIDEST:
-        spread = math.ldexp(1.0, int(exponent[column]))
+        # The exponents of single values end before float64 does, and those of spreads after it.
+        spread = math.ldexp(1.0, min(max(int(exponent[column]), LEAST_POWER), MOST_POWER))
         named = "" if names is None else f" ({names[column]!r})"
         raise ValueError(
             f"column {column}{named} of X has a spread near {spread:.0e}, whose square is beyond "

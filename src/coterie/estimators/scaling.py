@@ -6,6 +6,7 @@ clustering of the data. Drivers and kernels never see that it happened.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
@@ -25,7 +26,10 @@ LARGEST_VALUE = 900
 LARGEST_SQUARE = 1000
 LEAST_VALUE = -432  # of data scaled down: squares of differences in its last digit remain
 SMALLEST_NORMAL = -1022
+NARROWEST = -1072  # columns from minus the smallest float64 to the smallest are narrower
 WEIGHT_RANGE = 300
+LARGEST_TOTAL = 2.0**1023  # of weights: no rounding brings such a sum to infinity
+LARGEST_MIXTURE = 2.0**1000  # of weights, which a log-likelihood multiplies
 FAR = -545  # brings any difference of two float64 numbers below 2**LARGEST_SPREAD
 
 Record = TypeVar("Record", Run, RunRecord, Iteration, Frame)
@@ -108,6 +112,8 @@ class Reach:
     def spread(self) -> int | None:
         """The smallest e with all columns narrower than 2**e; None if every column is constant."""
         widest = float(np.max(0.5 * self.high - 0.5 * self.low))
+        if widest == 0 and (self.high > self.low).any():  # halves of the smallest float64 are zero
+            return NARROWEST
         return None if widest == 0 else int(np.frexp(widest)[1]) + 1
 
     @property
@@ -131,7 +137,7 @@ def row_exponent(reach: Reach, *, largest_value: int = LARGEST_VALUE) -> int:
     vanishing = exponent < 0 and np.frexp(reach.least)[1] - 1 + exponent < LEAST_VALUE
     if vanishing or (spread is not None and spread + exponent < LEAST_SPREAD):
         size = max(np.abs(reach.low).max(), np.abs(reach.high).max())
-        width = 2 * float(np.max(0.5 * reach.high - 0.5 * reach.low))
+        width = min(2 * float(np.max(0.5 * reach.high - 0.5 * reach.low)), sys.float_info.max)
         raise ValueError(
             "X spans more orders of magnitude than float64 can square and compare: expected "
             f"columns of similar size, got values from {reach.least:.3g} to {size:.3g} in "
@@ -141,10 +147,29 @@ def row_exponent(reach: Reach, *, largest_value: int = LARGEST_VALUE) -> int:
     return exponent
 
 
-def weight_exponent(weights: NDArray[np.float64] | None) -> int:
+def check_total(
+    weights: NDArray[np.float64] | None, largest: float, name: str = "sample_weight"
+) -> None:
+    """Refuse weights whose sum would not be a float64 number, or too near the end of them."""
+    if weights is None:
+        return
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if not total <= largest:
+        raise ValueError(
+            f"{name} adds up to more than {largest:.0e}, near the end of float64: expected "
+            "weights with a smaller sum. Divide all weights by the largest of them; only ratios "
+            "of weights matter to where clusters are."
+        )
+
+
+def weight_exponent(
+    weights: NDArray[np.float64] | None, largest_total: float = LARGEST_TOTAL
+) -> int:
     """The power of two for the weights, which are positive."""
     if weights is None:
         return 0
+    check_total(weights, largest_total)
     largest, smallest = float(weights.max()), float(weights.min())
     top, bottom = int(np.frexp(largest)[1]), int(np.frexp(smallest)[1])
     exponent = 0
