@@ -21,6 +21,7 @@ from coterie.algorithms.density import PointKind
 from coterie.algorithms.waves import waves
 from coterie.estimators import density_ways as ways
 from coterie.estimators.budget import Allowance
+from coterie.estimators.density_units import weights_with_room
 from coterie.estimators.metrics import Metric, check_distances
 from coterie.estimators.nearby import completed
 from coterie.estimators.progress import fitting
@@ -78,7 +79,8 @@ class DBSCAN(
     leaf_size : int, default=30
         For compatibility.
     p : float or None, default=None
-        The power of "minkowski"; None is 2.
+        The power of "minkowski"; None is 2. A power to which `eps` cannot be raised in float64,
+        in any unit, is refused: some hundreds to thousands are possible.
     n_jobs : int or None, default=None
         Threads. None: as many as scikit-learn's OpenMP code would use, which follows the CPU
         affinity, ``OMP_NUM_THREADS`` and threadpoolctl; -1: all CPUs of the affinity, -2: all but
@@ -262,7 +264,7 @@ class DBSCAN(
         if metric.name == "precomputed":
             if sparse.issparse(X):
                 return ways.reach_graph(X, self.core_sample_indices_, labels, self.eps)
-            return ways.reach_supplied(X, self.core_sample_indices_, labels, metric, self.eps)
+            return ways.reach_supplied(X, self.core_sample_indices_, labels, metric, self.eps, team)
         allowed = Allowance(self.memory_budget)
         return ways.reach_rows(X, self.components_, labels, metric, self.eps, allowed, team)
 
@@ -294,9 +296,10 @@ class DBSCAN(
         step: Callable[[str], object],
     ) -> ways.Found:
         allowed = Allowance(self.memory_budget)
+        weights, min_samples = weights_with_room(weights, self.min_samples)
         ask = ways.Question(
             eps=float(self.eps),
-            min_samples=int(self.min_samples),
+            min_samples=min_samples,
             weights=weights,
             counts=bool(self.count_neighbors),
             trace=bool(self.trace),
@@ -308,7 +311,7 @@ class DBSCAN(
             return ways.find_native(X, metric, ask)
         if metric.name == "precomputed":  # components_ can be as large as the matrix
             allowed.refuse_beyond(ways.copied_bytes(X), REMEDY_GIVEN)
-        return ways.find_grown(X, ways.supplied(X, metric, ask.eps), allowed.bytes / 4, ask)
+        return ways.find_grown(X, ways.supplied(X, metric, ask.eps, team), allowed.bytes / 4, ask)
 
     def _adopt(self, metric: Metric, found: ways.Found) -> None:
         self.labels_ = found.labels.astype(np.int64, copy=False)

@@ -15,6 +15,7 @@ from coterie.algorithms.density import NOISE, density, kinds_of
 from coterie.algorithms.growth import Nearby, Rows, grow, portions
 from coterie.algorithms.waves import depths_of
 from coterie.estimators.budget import Allowance
+from coterie.estimators.density_units import comparable_rows
 from coterie.estimators.directions import unit_rows
 from coterie.estimators.metrics import SPARSE_METRICS, Metric
 from coterie.estimators.nearby import (
@@ -58,7 +59,7 @@ class Question:
     """What is asked of the rows."""
 
     eps: float
-    min_samples: int
+    min_samples: float  # in the unit of the weights
     weights: NDArray[np.float64] | None
     counts: bool
     trace: bool
@@ -87,11 +88,11 @@ def goes_native(X: Any, metric: Metric, allowed: Allowance) -> bool:
 
 
 def find_native(X: Any, metric: Metric, ask: Question) -> Found:
-    rows = dense(X)
+    rows, eps = comparable_rows(dense(X), metric, ask.eps, ask.team)
     block = Block.over(rows, ask.weights, ask.team)
-    measure = metric.measure(ask.eps)
+    measure = metric.measure(eps)
     run = density(block, measure, ask.min_samples, counts=ask.counts, step=ask.step)
-    kept: Kept = _kept(X, run) if sparse.issparse(X) else core_rows(block, run.core, run.labels)
+    kept: Kept = core_rows(block, run.core, run.labels) if rows is X else _kept(X, run)
     depths = depths_of(rows, run, measure, ask.team) if ask.trace else None
     return Found(run.labels, *kept, run.n_clusters, run.counts, run.index, run.why, depths)
 
@@ -109,7 +110,7 @@ def _kept(X: Any, run: Any) -> Kept:
     return kinds_of(run.labels, run.core), cores, picked(X, cores)
 
 
-def supplied(X: Any, metric: Metric, eps: float) -> tuple[Nearby, str, str]:
+def supplied(X: Any, metric: Metric, eps: float, team: _native.Team) -> tuple[Nearby, str, str]:
     """Neighbourhoods of rows that no kernel takes, a name for the way, and why it is taken."""
     if metric.name == "precomputed":
         if sparse.issparse(X):
@@ -119,7 +120,8 @@ def supplied(X: Any, metric: Metric, eps: float) -> tuple[Nearby, str, str]:
         rows = comparable(X, metric)
         by_product = by_pairs(rows, sparse_pairs(rows, eps, metric.name))
         return by_product, "sparse", "dense rows would take too much memory"
-    by_function = by_pairs(X, pairwise(X, eps, metric.name, metric.parameters))
+    rows, eps = comparable_rows(X, metric, eps, team)
+    by_function = by_pairs(rows, pairwise(rows, eps, metric.name, metric.parameters))
     return by_function, "pairwise", "the metric has no kernel of ours"
 
 
@@ -139,13 +141,15 @@ def reach_rows(
 ) -> Labels:
     """The lowest-numbered cluster with one of these core points nearby each row of X, or -1."""
     if not all(goes_native(rows, metric, allowed) for rows in (X, cores)):
-        return reach_supplied(X, cores, labels, metric, eps)
+        return reach_supplied(X, cores, labels, metric, eps, team)
+    (cores, eps_there), (X, _) = (
+        comparable_rows(dense(rows), metric, eps, team) for rows in (cores, X)
+    )
     dtype = np.result_type(X.dtype, cores.dtype)
     blocks = [
-        Block.over(np.ascontiguousarray(dense(rows), dtype=dtype), None, team)
-        for rows in (cores, X)
+        Block.over(np.ascontiguousarray(rows, dtype=dtype), None, team) for rows in (cores, X)
     ]
-    return reach(blocks[0], labels, blocks[1], metric.measure(eps))
+    return reach(blocks[0], labels, blocks[1], metric.measure(eps_there))
 
 
 def dense(X: Any) -> NDArray[Any]:
@@ -153,7 +157,9 @@ def dense(X: Any) -> NDArray[Any]:
     return rows
 
 
-def reach_supplied(X: Any, cores: Any, labels: Labels, metric: Metric, eps: float) -> Labels:
+def reach_supplied(
+    X: Any, cores: Any, labels: Labels, metric: Metric, eps: float, team: _native.Team
+) -> Labels:
     """cores : rows, or for a matrix of distances the places of the core points."""
     near: Near
     if metric.name == "precomputed":
@@ -162,6 +168,8 @@ def reach_supplied(X: Any, cores: Any, labels: Labels, metric: Metric, eps: floa
         X, cores = (comparable(sparse.csr_array(rows), metric) for rows in (X, cores))
         near = sparse_pairs(cores, eps, metric.name)
     else:
+        X, _ = comparable_rows(X, metric, eps, team)
+        cores, eps = comparable_rows(cores, metric, eps, team)
         near = pairwise(cores, eps, metric.name, metric.parameters, "core point")
     found = np.full(X.shape[0], NOISE, dtype=np.int64)
     for rows in portions(np.arange(X.shape[0]), rows_at_once(len(labels))):

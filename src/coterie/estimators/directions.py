@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coterie.algorithms.results import Floats
-
-ROWS_AT_ONCE = 1 << 20  # values, about: the working memory of one step
+from coterie.estimators.pieces import pieces
 
 
 def unit_rows(X: Any, name: str = "X", *, zeros: bool = False) -> Any:
@@ -22,17 +21,26 @@ def unit_rows(X: Any, name: str = "X", *, zeros: bool = False) -> Any:
     if sparse.issparse(X):
         return _unit_sparse(X, name, zeros)
     unit = np.empty(X.shape, dtype=np.float64)
-    step = max(1, ROWS_AT_ONCE // X.shape[1])
-    for first in range(0, len(X), step):
-        rows = X[first : first + step].astype(np.float64)
+    for some in pieces(len(X), 8 * X.shape[1]):
+        rows = X[some].astype(np.float64)
         sizes = np.abs(rows).max(axis=1)
         if not zeros:
-            _refuse_zeros(sizes, first, name)
+            _refuse_zeros(sizes, some.start, name)
         rows = _near_one(rows, sizes, np.arange(len(rows))[:, np.newaxis])
         lengths = np.sqrt(np.cumsum(rows * rows, axis=1)[:, -1])
         lengths[sizes == 0] = 1.0
-        unit[first : first + step] = rows / lengths[:, np.newaxis]
+        unit[some] = rows / lengths[:, np.newaxis]
     return unit
+
+
+def rows_near_one(X: NDArray[Any]) -> Floats:
+    """A float64 copy of dense rows, each times the power of two that brings its largest value near
+    one: of the same directions, and with squares that neither overflow nor vanish."""
+    near = np.empty(X.shape, dtype=np.float64)
+    for some in pieces(len(X), 8 * X.shape[1]):
+        rows = X[some].astype(np.float64)
+        near[some] = _near_one(rows, np.abs(rows).max(axis=1), np.arange(len(rows))[:, np.newaxis])
+    return near
 
 
 def _unit_sparse(X: Any, name: str, zeros: bool) -> Any:

@@ -14,6 +14,7 @@ from coterie.kernels.neighbourhoods import METRICS, Measure
 
 ALIASES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
 NAMED_POWERS = {1.0: "manhattan", 2.0: "euclidean", math.inf: "chebyshev"}
+POWERS = 960  # an exponent: float64 has larger and smaller numbers, which terms of a sum may be
 SPARSE_METRICS = ("euclidean", "manhattan", "cosine")
 
 
@@ -56,6 +57,22 @@ class Metric:
     def measure(self, eps: float) -> Measure:
         return Measure(float(eps), self.name, self.p)
 
+    def exponent(self, eps: float) -> int:
+        """The power of two by which rows and eps are multiplied so that ``eps ** p`` is a float64
+        number: zero where it is one already."""
+        if self.name != "minkowski" or math.isinf(self.p) or _is_number(eps, self.p):
+            return 0
+        exponent = round(-math.log2(eps))
+        near_one = math.ldexp(eps, exponent)
+        if not _is_number(near_one, self.p):
+            largest = POWERS / abs(math.log2(near_one))
+            raise ValueError(
+                f"p={self.p:g}: eps ** p with eps={eps:g} is beyond float64 in any unit. Expected "
+                f"a power of at most {largest:.0f} for this eps. Use metric='chebyshev', which "
+                "large powers come close to."
+            )
+        return exponent
+
     def check(self, X: Any) -> None:
         """Refuse rows that this metric cannot compare."""
         if self.name == "haversine" and X.shape[1] != 2:
@@ -68,6 +85,11 @@ class Metric:
                 f"X is sparse: metric={self.name!r} compares dense rows. Use X.toarray(), or a "
                 f"metric for sparse rows: {', '.join(SPARSE_METRICS)}."
             )
+
+
+def _is_number(base: float, power: float) -> bool:
+    """Whether ``base ** power`` is far from where float64 numbers end."""
+    return abs(power * math.log2(base)) <= POWERS
 
 
 def check_distances(D: Any, *, square: bool) -> None:
