@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from coterie.data.dataset import Dataset, Labels
 from coterie.data.errors import DataError, required
 from coterie.data.limits import MAX_EXPANSION, Limits
+from coterie.data.shortage import names_shortage
 
 Array = NDArray[np.float64]
 FLOOR = 1e-10  # power of what counts as silence: -100 dB
@@ -76,6 +77,7 @@ class Sound:
         ]
 
 
+@names_shortage
 def read_sound(
     path: str | os.PathLike[str],
     *,

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from coterie.data.errors import DataError, required
 from coterie.data.limits import readable
+from coterie.data.shortage import names_shortage
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -48,6 +49,7 @@ class PictureError(DataError):
     """A picture that cannot be used; the message says why, and what to do."""
 
 
+@names_shortage
 def load_picture(
     source: PictureSource,
     max_pixels: int = MAX_PIXELS,

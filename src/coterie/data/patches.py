@@ -16,12 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from coterie.colours import cluster_colours
 from coterie.data.images import MAX_PIXELS, PictureSource, load_picture
+from coterie.data.shortage import names_shortage
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.intp]
 Value = TypeVar("Value", bound=np.generic)
 
 
+@names_shortage
 def image_patches(
     picture: PictureSource,
     size: SupportsIndex | tuple[SupportsIndex, SupportsIndex],

@@ -9,8 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from coterie.data.images import MAX_PIXELS, PictureSource, load_picture
 from coterie.data.patches import Array, Patches
+from coterie.data.shortage import names_shortage
 
 
+@names_shortage
 def image_pixels(
     picture: PictureSource, *, position: float = 0.0, max_pixels: int = MAX_PIXELS
 ) -> Pixels:

@@ -14,6 +14,7 @@ from coterie.data.errors import DataError
 from coterie.data.images import MAX_PIXELS
 from coterie.data.patches import image_patches
 from coterie.data.pixels import image_pixels
+from coterie.data.shortage import names_shortage
 from coterie.data.starts import (
     MODEL,
     UTF_16,
@@ -64,6 +65,7 @@ def read(path: str | os.PathLike[str], kind: str | None = None, **options: Any) 
     return reader(where, **options)
 
 
+@names_shortage
 def read_picture(
     path: str | os.PathLike[str],
     *,

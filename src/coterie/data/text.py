@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from coterie.data.dataset import Dataset, Labels, check_labels
 from coterie.data.errors import DataError
 from coterie.data.limits import MAX_EXPANSION, Limits
+from coterie.data.shortage import names_shortage
 from coterie.data.starts import check_is_text, start_of
 
 Array = NDArray[np.float64]
@@ -67,6 +68,7 @@ class Texts:
         return top
 
 
+@names_shortage
 def read_texts(
     path: str | os.PathLike[str],
     *,

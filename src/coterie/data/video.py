@@ -18,6 +18,7 @@ from coterie.data.images import MAX_PIXELS
 from coterie.data.limits import Limits, readable, roomy
 from coterie.data.patches import Array, Patches, image_patches
 from coterie.data.pixels import pixel_features
+from coterie.data.shortage import names_shortage
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,7 @@ class Frames:
         return np.stack([grid.segmentation(part) for part in labels.reshape(-1, len(grid))])
 
 
+@names_shortage
 def read_video(
     path: str | os.PathLike[str],
     *,

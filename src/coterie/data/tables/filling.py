@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.data.errors import DataError, required
+from coterie.data.limits import readable
+from coterie.data.shortage import reading_threads
 from coterie.kernels.columns import interleave
 
 # Of X, decoded together: decoders begin slowly, and each batch passes through Python.
@@ -45,7 +47,11 @@ def new_rows(n: int, d: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     pa = required("pyarrow", "reading tables", "tables")
     if not n * d:
         return np.empty((n, d), dtype=dtype)
-    return np.frombuffer(pa.allocate_buffer(n * d * dtype.itemsize), dtype).reshape(n, d)
+    needed = n * d * dtype.itemsize
+    try:
+        return np.frombuffer(pa.allocate_buffer(needed), dtype).reshape(n, d)
+    except MemoryError as error:
+        raise MemoryError(f"{n:,} rows of {d} columns need {readable(needed)}") from error
 
 
 def batch_rows(d: int) -> int:
@@ -72,7 +78,7 @@ def write_parts(X: NDArray[Any], parts: Sequence[Part]) -> bool:
 
     if n_threads < 2:
         return work()
-    with ThreadPoolExecutor(n_threads, "coterie-read") as pool:
+    with reading_threads(n_threads) as pool:
         try:
             workers = [pool.submit(work) for _ in range(n_threads)]
             finite = [worker.result() for worker in as_completed(workers)]  # or the first error
@@ -84,7 +90,7 @@ def write_parts(X: NDArray[Any], parts: Sequence[Part]) -> bool:
 
 def one_ahead(batches: Iterator[T]) -> Iterator[T]:
     """Yield the same, while another thread decodes what comes next."""
-    with ThreadPoolExecutor(1, "coterie-read") as pool:
+    with reading_threads(1) as pool:
         following = pool.submit(next, batches, None)
         while (batch := following.result()) is not None:
             following = pool.submit(next, batches, None)

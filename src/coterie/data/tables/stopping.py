@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any, TypeVar
+
+from coterie.data.shortage import reading_threads
 
 T = TypeVar("T")
 
@@ -18,7 +19,7 @@ T = TypeVar("T")
 def read_until_stopped(read: Callable[[Any], T], file: IO[bytes]) -> T:
     """Return read(file), called on another thread; Ctrl-C ends the file there, and so the call."""
     stop = threading.Event()
-    with ThreadPoolExecutor(1, "coterie-read") as pool:
+    with reading_threads(1) as pool:
         try:
             return pool.submit(read, _EndsWhenStopped(file, stop)).result()
         except BaseException:

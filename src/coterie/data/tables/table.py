@@ -15,6 +15,7 @@ from coterie.data.dataset import Dataset, Labels
 from coterie.data.errors import DataError
 from coterie.data.limits import MAX_EXPANSION, Limits
 from coterie.data.scaling import Kind
+from coterie.data.shortage import names_shortage
 from coterie.data.starts import check_not_foreign, check_promise, is_json, is_json_array, start_of
 from coterie.data.tables.arrays import ArrayFile
 from coterie.data.tables.arrow import Feather, Parquet
@@ -45,6 +46,7 @@ class TableRows:
         return {**self.ids(), "cluster": labels}
 
 
+@names_shortage
 def read_table(
     path: str | os.PathLike[str],
     *,
