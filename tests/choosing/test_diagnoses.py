@@ -133,3 +133,22 @@ def test_loaded_models_sparse_rows_and_frozen_objects() -> None:
         Diagnosis("a", "b", "c").code = "d"  # type: ignore[misc]
     with pytest.raises(NotFittedError):
         diagnose(KMeans(3), X)
+
+
+def test_mixtures_are_looked_at_without_eigenvalues(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Eigenvalues of thousands of columns take a minute for each component."""
+    X = np.random.default_rng(0).normal(size=(400, 12))
+    X[:200] += 4.0
+    whole = GaussianMixture(2, random_state=0).fit(X)
+    X[:, 1] = X[:, 0]
+    flat = GaussianMixture(2, random_state=0).fit(X)
+
+    def refuse(*args: Any, **named: Any) -> None:
+        raise AssertionError("eigenvalues of a whole matrix")
+
+    monkeypatch.setattr(np.linalg, "eigvalsh", refuse)
+    monkeypatch.setattr(np.linalg, "eigh", refuse)
+    assert "dependent-columns" not in {found.code for found in diagnose(whole, X)}
+    assert "dependent-columns" in {found.code for found in diagnose(flat, X)}

@@ -145,3 +145,14 @@ def test_names_at_the_top_are_imported_when_asked_for() -> None:
         assert getattr(coterie, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'choose_d'"):
         _ = coterie.choose_d
+
+
+def test_mixtures_of_wide_rows_are_diagonal_and_the_reason_says_so() -> None:
+    X, _ = blobs(90, 3, 900, spread=2.0, seed=1)  # full covariances would take many minutes
+    choice = choose_k(X, method="mixture", n_restarts=2)
+    assert choice.k == 3
+    assert choice.model.covariance_type == "diag"
+    assert "Covariances are diagonal: full ones of 900 columns would take minutes" in choice.reason
+    narrow = choose_k(X[:, :2], 2, method="mixture", n_restarts=1)
+    assert narrow.model.covariance_type == "full"
+    assert "diagonal" not in narrow.reason

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from coterie.choosing.findings import Case, Finding
-from coterie.choosing.rows import sample_rows
+from coterie.choosing.rows import row_keys, sample_rows
 from coterie.choosing.words import number, share
 from coterie.estimators import GaussianMixture
 from coterie.estimators.validation import effective_threads
@@ -92,9 +92,8 @@ def _columns(block: Any) -> Any:
 
 def copies(case: Case) -> Iterator[Finding]:
     chosen = sample_rows(case.n, LOOKED_AT, 0)
-    rows = np.ascontiguousarray(case.X if chosen is None else case.X[chosen]) + 0.0
-    keys = rows.view(np.dtype((np.void, rows.shape[1] * rows.itemsize))).ravel()
-    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    rows = case.X if chosen is None else case.X[chosen]
+    _, first, counts = np.unique(row_keys(rows), return_index=True, return_counts=True)
     top = int(np.argmax(counts))
     part = counts[top] / len(rows)
     if part < MANY_COPIES or counts[top] < 3:

@@ -28,6 +28,9 @@ from coterie.estimators import GaussianMixture, KMeans
 
 MOST_BY_DEFAULT = 10
 MOST_RESTARTS = 1_000_000
+FEW_COLUMNS = 100  # up to so many, full covariances are quick
+ITERATIONS, EIGENVECTORS = 10, 50  # of a usual fit; times d^3, with the roots made from them
+MOST_WORK = 1e12  # operations, which take about a minute
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ def choose_k(
     criterion: str = "auto",
     n_restarts: int = 4,
     sample_size: int | None = 5000,
-    covariance_type: str = "full",
+    covariance_type: str | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     callback: Callable[[int, int, int], object] | None = None,
@@ -107,8 +110,9 @@ def choose_k(
         Fits for each candidate. The best is kept; how far the others agree is its stability.
     sample_size : int or None, default=5000
         Rows whose silhouettes stand for all when there are more; None: exact, quadratic in n.
-    covariance_type : str, default="full"
-        Of mixtures.
+    covariance_type : {"full", "tied", "diag", "spherical"} or None, default=None
+        Of mixtures. None: "full"; of more than 100 columns "diag" where full covariances would
+        take minutes, and then the reason says so.
     random_state : int, RandomState instance or None, default=0
         Seed of the fits and of the sample.
     n_jobs : int or None, default=None
@@ -122,7 +126,8 @@ def choose_k(
     """
     arguments.one_of(method, "method", CRITERIA)
     arguments.one_of(criterion, "criterion", ("auto", *CRITERIA[method]))
-    arguments.one_of(covariance_type, "covariance_type", FAMILIES)
+    if covariance_type is not None:
+        arguments.one_of(covariance_type, "covariance_type", FAMILIES)
     n_restarts = arguments.whole(n_restarts, "n_restarts", "4 is the default", most=MOST_RESTARTS)
     sample_size = arguments.sample_size(sample_size)
     arguments.seed(random_state)
@@ -135,6 +140,8 @@ def choose_k(
         )
     rows = checked_rows(X)
     candidates = _candidates(k, rows)
+    too_wide = covariance_type is None and _takes_minutes(rows.shape, candidates, n_restarts)
+    covariance_type = covariance_type or ("diag" if too_wide else "full")
     random = check_random_state(random_state)
     seeds = random.randint(2**31 - 1, size=n_restarts)
     fits: list[_Fits] = []
@@ -158,6 +165,11 @@ def choose_k(
     pick, decided, reason = pick_with_reason(
         table, picks, method, criterion, looked.sample, unstructured
     )
+    if method == "mixture" and too_wide:
+        reason += (
+            f" Covariances are diagonal: full ones of {rows.shape[1]:,} columns would take minutes"
+            " (covariance_type='full' fits them)."
+        )
     models = {fit.k: fit.model for fit in fits}
     return KChoice(pick, reason, decided, method, picks, table, looked.sample, models)
 
@@ -212,6 +224,22 @@ class _Fits:
             converged=bool(self.model.converged_),
             seconds=self.seconds,
         )
+
+
+def _takes_minutes(shape: tuple[int, int], candidates: list[int], n_restarts: int) -> bool:
+    """Whether mixtures with full covariances of these columns ask for very many operations.
+
+    Each component costs a product of the rows in each iteration, and where it has fewer rows than
+    columns the eigenvectors of its matrix too.
+    """
+    n, d = shape
+    if d <= FEW_COLUMNS:
+        return False
+    work = 0.0
+    for k in candidates:
+        of_a_component = float(n) * d**2 + (EIGENVECTORS * float(d) ** 3 if n < k * d else 0.0)
+        work += ITERATIONS * k * of_a_component * (1 if k == 1 else n_restarts)
+    return work > MOST_WORK
 
 
 def _estimator(method: str, k: int, covariance_type: str, n_jobs: int | None) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 
 from coterie.choosing.data_checks import spreads
 from coterie.choosing.findings import ONE_HOLDS_NEARLY_ALL, Case, Finding
+from coterie.choosing.rows import row_keys
 from coterie.choosing.words import number, plural, share
 
 THIN = 1e-4  # of the spread of the data, in some direction
@@ -51,11 +52,11 @@ def collapsed(case: Case) -> Iterator[Finding]:
     if not family.estimated or case.n < 2 or not spread.any():
         return
     covariances = np.asarray(model.covariances_, dtype=np.float64)
-    least = family.thinnest(covariances, len(model.means_), np.ldexp(spread, _unit(case)))
-    thinnest = np.sqrt(np.maximum(least, 0.0))
-    flat = np.flatnonzero(thinnest < THIN)
-    if len(flat) == len(thinnest):
-        if len(flat) > 1 or family.whole:
+    k = len(model.means_)
+    thin = family.thinner(covariances, k, np.ldexp(spread, _unit(case)), THIN**2)
+    flat = np.flatnonzero(thin)
+    if len(flat) == k:
+        if k > 1 or family.whole:
             yield Finding(
                 "dependent-columns",
                 "columns depend on each other: all components are flat in some direction",
@@ -64,19 +65,19 @@ def collapsed(case: Case) -> Iterator[Finding]:
                 {"covariance_type": "diag"},
             )
         return
-    counts = np.bincount(case.labels, minlength=len(thinnest))
+    counts = np.bincount(case.labels, minlength=k)
     for component in flat:
         rows = case.X[case.labels == component]
-        points = len(np.unique(rows, axis=0)) if len(rows) <= 100_000 else len(rows)
+        points = len(np.unique(row_keys(rows))) if len(rows) <= 100_000 else len(rows)
         onto = plural(points, "point")
         if counts[component] > points:
             onto += f" ({plural(int(counts[component]), 'row')})"
         yield Finding(
             "collapsed-component",
             f"component {component} collapsed onto {onto}",
-            f"set n_components={len(thinnest) - len(flat)}, a larger reg_covar such as "
+            f"set n_components={k - len(flat)}, a larger reg_covar such as "
             f"{number(1e-3 * _variance(case))}, or another start with n_init",
-            {"n_components": len(thinnest) - len(flat)},
+            {"n_components": k - len(flat)},
         )
 
 

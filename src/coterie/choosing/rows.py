@@ -60,6 +60,12 @@ def comfortable(X: Any) -> Any:
     return np.ldexp(X, -int(np.frexp(np.abs(X).max(initial=0.0))[1]))
 
 
+def row_keys(X: Any) -> NDArray[np.void]:
+    """(n,) the bytes of each dense row, equal where the values are: fast to sort, however wide."""
+    rows = np.ascontiguousarray(X) + 0.0  # one zero, not two
+    return rows.view(np.dtype((np.void, rows.shape[1] * rows.itemsize))).ravel()
+
+
 def distances(A: Any, B: Any, metric: Any = "euclidean") -> Floats:
     """(a, b) by direct differences where the metric allows it."""
     if not sparse.issparse(A) and isinstance(metric, str) and metric in DIRECT:

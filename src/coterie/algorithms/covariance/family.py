@@ -171,9 +171,11 @@ class Family:
         """(k, a, a) as seen along some axes, (d, a)."""
         raise NotImplementedError
 
-    def thinnest(self, covariances: Floats, k: int, unit: Floats) -> Floats:
-        """(k,) the least variance in any direction, of columns in these units, (d,); those that
-        have none are left out."""
+    def thinner(
+        self, covariances: Floats, k: int, unit: Floats, variance: float
+    ) -> NDArray[np.bool_]:
+        """(k,) whether there is less variance than this in some direction, of columns in these
+        units, (d,); those that have none are left out."""
         raise NotImplementedError
 
     def sample(

@@ -67,10 +67,17 @@ class Matrices(Family):
     def along(self, covariances: Floats, k: int, axes: Floats) -> Floats:
         return np.asarray(axes.T @ self.matrices(covariances, k, len(axes)) @ axes)
 
-    def thinnest(self, covariances: Floats, k: int, unit: Floats) -> Floats:
+    def thinner(
+        self, covariances: Floats, k: int, unit: Floats, variance: float
+    ) -> NDArray[np.bool_]:
         kept = np.flatnonzero(unit)
-        own = self.matrices(covariances, k, len(unit))[:, kept[:, np.newaxis], kept]
-        return np.asarray(np.linalg.eigvalsh(own / np.outer(unit[kept], unit[kept])).min(axis=1))
+        units, ones = np.outer(unit[kept], unit[kept]), np.ones(len(kept))
+        found = []
+        for C in covariances[np.newaxis] if self.shared else covariances:
+            own = triangles.folded((C[kept[:, np.newaxis], kept] / units)[np.newaxis])
+            # By a factorization: eigenvalues of thousands of columns take a minute.
+            found.append(not triangles.wider_than(own, ones, variance)[0])
+        return np.broadcast_to(np.array(found), (k,))
 
     def spread_out(self, points: Floats, covariances: Floats, k: int, c: int) -> Floats:
         return np.asarray(points @ root_of(self.matrices(covariances, k, points.shape[1])[c]).T)

@@ -52,10 +52,12 @@ class Variances(Family):
         variances = self.variances(covariances, k, len(axes))
         return np.asarray(axes.T @ (variances[:, :, np.newaxis] * axes))
 
-    def thinnest(self, covariances: Floats, k: int, unit: Floats) -> Floats:
+    def thinner(
+        self, covariances: Floats, k: int, unit: Floats, variance: float
+    ) -> NDArray[np.bool_]:
         kept = unit > 0
         own = self.variances(covariances, k, len(unit))[:, kept]
-        return np.asarray((own / unit[kept] / unit[kept]).min(axis=1))
+        return np.asarray((own / unit[kept] / unit[kept]).min(axis=1) < variance)
 
     def spread_out(self, points: Floats, covariances: Floats, k: int, c: int) -> Floats:
         own = self.variances(covariances, k, points.shape[1])[c]
