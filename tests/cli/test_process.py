@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,30 @@ def test_version() -> None:
 
     told = subprocess.run([*COTERIE, "--version"], capture_output=True, text=True, check=True)
     assert told.stdout == f"coterie {version('coterie')}\n"
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
+def test_an_end_from_outside_leaves_no_copy_of_stdin(tmp_path: Path, name: str, code: int) -> None:
+    child = subprocess.Popen(
+        [*COTERIE, "kmeans", "-", "-k", "2"], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )  # fmt: skip
+    try:
+        assert child.stdin is not None
+        child.stdin.write(b"a,b\n1,2\n")
+        child.stdin.flush()
+        for _ in range(3000):  # until the copy is there
+            if list(tmp_path.glob("coterie-*/stdin")):
+                break
+            time.sleep(0.01)
+        child.send_signal(getattr(signal, name))
+        assert child.wait(30) == code
+        assert child.stderr is not None
+        assert child.stderr.read() == b""
+        assert list(tmp_path.iterdir()) == []
+    finally:
+        child.kill()
+        child.communicate()
 
 
 def test_a_reader_that_leaves_early_is_no_error() -> None:

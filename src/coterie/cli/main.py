@@ -1,7 +1,7 @@
 """coterie: the door of the command line, and what becomes of mistakes.
 
 Data go to stdout and everything else to stderr. The exit code is 0, 1 for a failure, 2 for wrong
-usage, 130 after Ctrl-C, and 141 where nobody reads what is written.
+usage, 130 after Ctrl-C, 141 where nobody reads what is written, and 143 after SIGTERM.
 """
 
 from __future__ import annotations
@@ -9,15 +9,17 @@ from __future__ import annotations
 import atexit
 import io
 import os
+import signal
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from coterie.cli.screen import put
 
 FAILURE, WRONG_USAGE, INTERRUPTED, NOBODY_READS = 1, 2, 130, 141
+ENDINGS = ("SIGTERM", "SIGHUP")  # signals that ask a process to end
 
 
 def process() -> NoReturn:
@@ -26,12 +28,24 @@ def process() -> NoReturn:
     Nothing is taken down object by object, which takes a third of a second after large data: the
     system takes all of it back at once.
     """
-    code = main()
+    for name in ENDINGS:
+        number = getattr(signal, name, None)  # not every system has all
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _end)
+    try:
+        code = main()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else FAILURE
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):  # full, or closed
             stream.flush()
     os._exit(code)
+
+
+def _end(number: int, frame: Any) -> NoReturn:
+    """Leave by an exception, so that temporary files are removed, with the code of shells."""
+    raise SystemExit(128 + number)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
