@@ -22,8 +22,8 @@ from coterie.algorithms.waves import waves
 from coterie.estimators import density_ways as ways
 from coterie.estimators.budget import Allowance
 from coterie.estimators.density_units import weights_with_room
+from coterie.estimators.metric_parameters import completed
 from coterie.estimators.metrics import Metric, check_distances
-from coterie.estimators.nearby import completed
 from coterie.estimators.progress import fitting
 from coterie.estimators.validation import (
     MIN_SAMPLES,
@@ -73,7 +73,9 @@ class DBSCAN(
         for rows that are far apart. With "precomputed" X is a square matrix of distances,
         or a sparse graph of them in which what is not stored is far.
     metric_params : dict or None, default=None
-        Further arguments of the metric.
+        Further arguments of the metric. "seuclidean" and "mahalanobis" take variances and the
+        covariance from X unless they are given; columns that are constant, or that others
+        determine, are then an error.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
         For compatibility: the way is chosen by itself, and the answer is the same.
     leaf_size : int, default=30
@@ -277,12 +279,13 @@ class DBSCAN(
         size = X.nnz if sparse.issparse(X) else X.size
         team = _native.Team(effective_threads(self.n_jobs, WORK_PER_VALUE * size))
         bad = steps.extent(Block.over(X, None, team)).bad
-        refuse_not_finite(X, bad, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        refuse_not_finite(X, bad, names)
         if metric.name == "precomputed":
             check_distances(X, square=reset)
         elif not metric.native:
-            given = metric.parameters if reset else self._metric_params
-            metric = Metric(metric.name, metric.p, completed(metric.name, given, X))
+            own = completed(metric, X, names) if reset else self._metric_params
+            metric = Metric(metric.name, metric.p, own)
         if not metric.native:  # no threads of ours beside what the user's function may do
             team = _native.Team(1)
         return X, metric, team

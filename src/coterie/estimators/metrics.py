@@ -88,7 +88,7 @@ class Metric:
 
 
 def _is_number(base: float, power: float) -> bool:
-    """Whether ``base ** power`` is far from where float64 numbers end."""
+    """``base ** power`` is far from where float64 numbers end."""
     return abs(power * math.log2(base)) <= POWERS
 
 

@@ -123,16 +123,3 @@ def sparse_pairs(Y: Any, eps: float, metric: str) -> Near:
     if metric == "manhattan":
         return pairwise(Y, eps, metric, {})
     return (Cosine(Y, eps) if metric == "cosine" else Euclidean(Y, eps)).near
-
-
-def completed(metric: Any, parameters: dict[str, Any], X: Any) -> dict[str, Any]:
-    """Variances or an inverse covariance of X, where the metric needs them and none are given."""
-    if metric == "seuclidean" and "V" not in parameters:
-        return {**parameters, "V": np.var(X, axis=0, ddof=1, dtype=np.float64)}
-    if metric == "mahalanobis":
-        if "VI" in parameters:
-            return {"VI": np.asarray(parameters["VI"], dtype=np.float64)}
-        V = parameters.get("V")
-        covariance = np.atleast_2d(np.cov(X, rowvar=False) if V is None else np.asarray(V))
-        return {"VI": np.linalg.inv(covariance).T}
-    return parameters
