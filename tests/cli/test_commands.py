@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from data import files
 
 from cli.conftest import Run
+from coterie import DBSCAN, DBSCANPath, GaussianMixture, KMeans, save
+from coterie.data import blobs
 
 
 @pytest.mark.parametrize(
@@ -178,3 +181,38 @@ def test_models_of_all_methods_are_saved_and_used(run: Run, tmp_path: Path) -> N
         assert "blobs:90" in run("info", "m.coterie").out
     soft = run("mixture", "blobs:90", "-k", 3, "--degrees", "--save", "m.coterie", "-q")
     assert run("predict", "m.coterie", "blobs:90", "--degrees", "-q").out == soft.out
+
+
+@pytest.mark.parametrize(
+    ("estimator", "word"),
+    [
+        (KMeans(2, random_state=0), "k-means"),
+        (GaussianMixture(2, random_state=0), "mixture"),
+        (DBSCAN(1.0), "DBSCAN"),
+        (DBSCANPath(3), "DBSCAN for every eps"),
+    ],
+)
+def test_one_word_for_each_method(run: Run, estimator: Any, word: str) -> None:
+    save(estimator.fit(blobs(40, 2, seed=1)[0]), "m")
+    assert run("info", "m").out.splitlines()[0].split(maxsplit=1) == ["model", word]
+
+
+def test_a_model_for_every_eps_cannot_place_rows_and_says_so(run: Run, flowers: Path) -> None:
+    save(DBSCANPath(3).fit(blobs(40, 2, seed=1)[0]), "p.coterie")
+    for arguments in (
+        ("predict", "p.coterie", flowers),
+        ("plot", "p.coterie", "-o", "p.png"),
+        ("plot", "p.coterie", flowers, "-o", "p.png"),
+        ("plot", "p.coterie", "--view", "history", "-o", "p.png"),
+        ("compare", flowers, "--model", "p.coterie"),
+    ):
+        result = run(*arguments)
+        assert result.code == 2
+        assert "place rows, got p.coterie, a DBSCANPath" in result.told
+        assert "coterie dbscan INPUT --eps ... --save FILE" in result.told
+
+
+def test_gaps_and_what_can_be_compared_with_them(run: Run, flowers: Path) -> None:
+    result = run("compare", flowers, "--missing", "keep")
+    assert result.code == 2
+    assert "k-means and DBSCAN need every cell" in result.told

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import io
 import json
+import re
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from data import files
 
 from cli.conftest import Run
-from coterie import KMeans, read
+from coterie import KMeans, choose_k, load, read
+from coterie.cli import methods
+from coterie.cli.methods_table import TABLE
+from coterie.data import blobs
 
 
 def test_labels_go_to_stdout_and_words_to_stderr(run: Run, flowers: Path) -> None:
@@ -185,5 +191,82 @@ def test_threads_and_seeds(run: Run) -> None:
     assert first != run("kmeans", "blobs:500", "-k", 7, "--seed", 6, "-q").out
 
 
-def test_every_iteration_is_logged_if_asked(run: Run) -> None:
-    assert run("kmeans", "blobs", "-k", 3, "-v").code == 0
+def test_every_iteration_is_logged_if_asked(run: Run, caplog: pytest.LogCaptureFixture) -> None:
+    told = json.loads(run("kmeans", "blobs", "-k", 3, "--runs", 2, "-v", "--json").out)
+    lines = [record.getMessage() for record in caplog.records if record.name == "coterie"]
+    for number in (0, 1):
+        own = [line for line in lines if line.startswith(f"run {number}, iteration ")]
+        iterations = [int(re.match(r"run \d+, iteration (\d+):", line)[1]) for line in own]  # type: ignore
+        assert iterations == list(range(1, len(own) + 1))
+    assert told["n_iter"] in [
+        sum(line.startswith(f"run {number},") for line in lines) for number in (0, 1)
+    ]
+    caplog.clear()
+    run("kmeans", "blobs", "-k", 3)
+    assert not caplog.records
+
+
+def overlapping(tmp_path: Path, rows: int = 300) -> Path:
+    """A table on which restarts end in many different models."""
+    X, _ = blobs(rows, 5, 3, spread=3.0, seed=3)
+    path = tmp_path / "x.csv"
+    np.savetxt(path, X, delimiter=",", header="a,b,c", comments="")
+    return path
+
+
+@pytest.mark.parametrize("method", ["kmeans", "mixture"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_model_that_is_kept_is_the_one_that_was_measured(
+    run: Run, tmp_path: Path, method: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = overlapping(tmp_path)
+    monkeypatch.setattr(
+        methods, "choose_k", lambda X, **given: choose_k(X, [6], **given)
+    )  # a number at which restarts differ
+    assert run(method, path, "-q", "--seed", seed, "--save", "m", "-o", "l.csv").code == 0
+    choice = choose_k(read(path).X, [6], method=method, random_state=seed)
+    kept = load("m")
+    name = "clustering_error_" if method == "kmeans" else "soft_clustering_error_"
+    assert getattr(kept.estimator, name) == getattr(choice.model, name) == choice.rows[0].error
+    labels = [int(line.split(",")[1]) for line in Path("l.csv").read_text().splitlines()[1:]]
+    assert labels == choice.model.predict(read(path).X).tolist()
+
+
+@pytest.mark.parametrize("method", ["kmeans", "mixture"])
+def test_where_a_sample_was_measured_all_rows_go_on_from_there(
+    run: Run, tmp_path: Path, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(methods, "CHOOSING_ROWS", 150)
+    seen = []
+
+    def chosen(X: Any, **given: Any) -> Any:
+        seen.append(choose_k(X, [4], **given))
+        return seen[0]
+
+    monkeypatch.setattr(methods, "choose_k", chosen)
+    assert run(method, overlapping(tmp_path), "-q", "--save", "m", "-o", "l.csv").code == 0
+    kept, found = load("m").estimator, seen[0].model
+    assert len(Path("l.csv").read_text().splitlines()) == 301
+    if method == "kmeans":
+        np.testing.assert_array_equal(kept.init, found.cluster_centers_)
+    else:
+        np.testing.assert_array_equal(kept.means_init, found.means_)
+        np.testing.assert_array_equal(kept.weights_init, found.weights_)
+    shown = run("info", "m")
+    assert shown.code == 0
+    assert "array" not in shown.out
+    assert json.loads(run("predict", "m", "x.csv", "--json", "-o", "l.csv").out)["method"] == method
+
+
+def test_what_is_asked_for_is_fitted_even_if_the_number_is_chosen(run: Run, tmp_path: Path) -> None:
+    run("kmeans", overlapping(tmp_path), "--init", "principal", "--save", "m", "-o", "l.csv")
+    assert load("m").estimator.init == "principal"
+    run("kmeans", "x.csv", "--runs", 7, "--save", "m", "-o", "l.csv")
+    assert load("m").estimator.n_init == 7
+
+
+def test_every_command_has_the_same_defaults() -> None:
+    for method in TABLE:
+        command = import_module(f"coterie.cli.{method.command}").command
+        with command.make_context(method.command, ["INPUT"]) as context:
+            assert method.options.of(context.params) == method.options()

@@ -106,7 +106,7 @@ def test_ctrl_c_says_what_was_being_done() -> None:
     assert process.returncode == 130
     assert out == ""
     last = err.splitlines()[-1]
-    assert last == "coterie: interrupted while fitting kmeans; nothing was written"
+    assert last == "coterie: interrupted while fitting k-means; nothing was written"
 
 
 @pytest.mark.parametrize(

@@ -17,19 +17,15 @@ from scipy import sparse
 from sklearn.metrics import adjusted_rand_score, homogeneity_score
 
 from coterie.choosing.words import number, plural, share
-from coterie.cli.methods import (
-    CHOOSING_ROWS,
-    MODELS,
-    chosen_eps,
-    chosen_k,
-    read_timed,
-    voice_of,
-)
+from coterie.cli import building
+from coterie.cli.building import ChosenK, Running, measured
+from coterie.cli.methods import CHOOSING_ROWS, chosen_eps, chosen_k, read_timed, voice_of
+from coterie.cli.methods_table import DensityOptions, MeansOptions, MixtureOptions, label_of
 from coterie.cli.outcome import Keeping, Outcome, fit, keep
-from coterie.cli.summary import NAMES
 from coterie.cli.voice import Voice
 
 if TYPE_CHECKING:
+    from coterie.choosing import EpsChoice, KChoice
     from coterie.data import Dataset
 
 UNEQUAL = 10.0  # ratio of spreads from which columns are scaled
@@ -39,13 +35,6 @@ WIDE = 1.2  # ratio of eps over which the same clusters are found
 FEW_LEFT = 0.15  # noise that clear clusters leave
 GOOD = 0.6  # silhouette of groups that are clearly apart
 MOST_COLUMNS = 20  # for mixtures and densities
-DEFAULTS: dict[str, dict[str, Any]] = {
-    "kmeans": {"clusters": None, "init": "k-means++", "runs": 4, "max_iter": 300,
-               "max_seconds": None, "metric": None},
-    "mixture": {"clusters": None, "covariance": "full", "runs": 4, "max_iter": 100, "tol": 1e-3,
-                "max_seconds": None, "floor": None, "accelerate": False},
-    "dbscan": {"eps": None, "min_samples": 5, "metric": None},
-}  # fmt: skip
 
 
 def run(source: str, options: Mapping[str, Any]) -> None:
@@ -63,14 +52,12 @@ def found_by_looking(
     """Choose scaling, method and parameters, and fit."""
     began = time.perf_counter()
     data, scaled = _comparable(data, options)
-    method, parameters, reasons = _method(data, options, voice)
-    settings = {**options, **DEFAULTS[method], **parameters}
-    model, more = MODELS[method](data, settings, voice)
+    method, model, reasons = _method(data, Running.of(options), voice)
     if trace:
         model.set_params(trace=True)
     chosen = time.perf_counter() - began
-    outcome = fit(method, model, data, voice, f"fitting {method}")
-    outcome.reasons = [*scaled, *reasons, *more]
+    outcome = fit(method, model, data, voice, f"fitting {label_of(method)}")
+    outcome.reasons = [*scaled, *reasons]
     outcome.seconds = {"choosing": chosen} | outcome.seconds
     return outcome
 
@@ -99,42 +86,42 @@ class _Looks:
     """What the three methods see in the same rows; None where a look was not taken."""
 
     X: Any
-    means: Any  # KChoice
-    mixture: Any | None
-    density: Any | None  # EpsChoice
+    means: KChoice
+    mixture: KChoice | None
+    density: EpsChoice | None
 
 
-def _method(
-    data: Dataset, options: Mapping[str, Any], voice: Voice
-) -> tuple[str, dict[str, Any], list[str]]:
-    """Method, its parameters, and the reasons."""
+def _method(data: Dataset, running: Running, voice: Voice) -> tuple[str, Any, list[str]]:
+    """Method, its estimator, and the reasons."""
     sample, note = data, ""
     if len(data) > CHOOSING_ROWS:
-        rows = np.random.default_rng(options["seed"]).choice(
-            len(data), CHOOSING_ROWS, replace=False
-        )
+        rows = np.random.default_rng(running.seed).choice(len(data), CHOOSING_ROWS, replace=False)
         sample = replace(data, X=data.X[np.sort(rows)])
         note = f" Looked for in a random sample of {CHOOSING_ROWS:,} rows."
-    looks = _looks(sample, options, voice)
+    looks = _looks(sample, running, voice)
+    whole = sample is data
     if looks.density is not None and _clear(looks.density) and not _round_groups(looks):
-        reasons = [f"DBSCAN: {_against_means(looks)}{note}"]
-        if sample is data:
-            return "dbscan", {"eps": looks.density.eps}, [*reasons, looks.density.reason]
-        return "dbscan", {}, reasons  # eps depends on how dense all rows are
+        # eps depends on how dense all rows are
+        own = DensityOptions()
+        density = looks.density if whole else chosen_eps(data, own, running, voice)
+        reasons = [f"DBSCAN: {_against_means(looks)}{note}", density.reason]
+        return "dbscan", building.dbscan(density.eps, own, data, running), reasons
     if looks.mixture is not None and _speaks_for_mixture(looks):
         why = "BIC and ICL agree, and the clusters are not round"
         reasons = [f"a Gaussian mixture: {why}.", f"{looks.mixture.reason}{note}"]
-        return "mixture", {"clusters": looks.mixture.k}, reasons
-    return "kmeans", {"clusters": looks.means.k}, _for_means(looks, note)
+        mixture = building.mixture(looks.mixture.k, MixtureOptions(), data, running)
+        return "mixture", measured(ChosenK(looks.mixture, "", whole), mixture), reasons
+    means = building.kmeans(looks.means.k, MeansOptions(), data, running)
+    return "kmeans", measured(ChosenK(looks.means, "", whole), means), _for_means(looks, note)
 
 
-def _looks(data: Dataset, options: Mapping[str, Any], voice: Voice) -> _Looks:
-    means, _ = chosen_k(data, "kmeans", options, voice)
+def _looks(data: Dataset, running: Running, voice: Voice) -> _Looks:
+    means = chosen_k(data, "kmeans", running, voice).choice
     few = data.X.shape[1] <= MOST_COLUMNS and not sparse.issparse(data.X)
     if not few or len(data) < 20:
         return _Looks(data.X, means, None, None)
-    mixture, _ = chosen_k(data, "mixture", options, voice)
-    return _Looks(data.X, means, mixture, chosen_eps(data, options, voice))
+    mixture = chosen_k(data, "mixture", running, voice).choice
+    return _Looks(data.X, means, mixture, chosen_eps(data, DensityOptions(), running, voice))
 
 
 def _clear(density: Any) -> bool:
@@ -182,7 +169,7 @@ def _against_means(looks: _Looks) -> str:
 
 
 def _for_means(looks: _Looks, note: str) -> list[str]:
-    reasons = [f"{NAMES['kmeans']}: {looks.means.reason}{note}"]
+    reasons = [f"{label_of('kmeans')}: {looks.means.reason}{note}"]
     density = looks.density
     if density is not None and _clear(density) and looks.means.k > 1:
         noise = float((density.model.labels_ < 0).mean())

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from coterie.cli import options as o
+from coterie.cli.methods_table import DensityOptions
 from coterie.cli.values import Output, Value
 
 
@@ -49,7 +50,13 @@ class Range(Value):
     type=click.Choice(("auto", "silhouette", "knee", "stability", "bic", "aic", "icl")),
     default="auto", show_default=True, help="What decides.",
 )  # fmt: skip
-@click.option("--min-samples", type=o.COUNT, default=5, show_default=True, help="Of DBSCAN.")
+@click.option(
+    "--min-samples",
+    type=o.COUNT,
+    default=DensityOptions.min_samples,
+    show_default=True,
+    help="Of DBSCAN.",
+)
 @click.option("--metric", type=click.Choice(("euclidean", "manhattan", "chebyshev", "cosine")),
               help="Of DBSCAN.")  # fmt: skip
 @click.option("--exact", is_flag=True, help="All rows instead of samples; takes longer.")

@@ -9,7 +9,8 @@ import click
 
 from coterie.choosing import choose_eps, choose_k
 from coterie.choosing.k_reasons import CRITERIA
-from coterie.cli.methods import check_dense, metric_for, read_timed, voice_of
+from coterie.cli.building import metric_for
+from coterie.cli.methods import check_dense, read_timed, voice_of
 from coterie.cli.outputs import check_not_input
 from coterie.cli.pictures import write_figure
 from coterie.cli.screen import put, put_json
@@ -79,7 +80,7 @@ def _eps(data: Dataset, options: Mapping[str, Any], voice: Voice) -> Any:
         return choose_eps(
             data.X,
             options["min_samples"],
-            metric=metric_for(data, options),
+            metric=metric_for(data, options["metric"]),
             sample_size=None if options["exact"] else 10_000,
             random_state=options["seed"],
             n_jobs=options["threads"],

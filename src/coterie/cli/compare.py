@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from coterie.cli import options as o
+from coterie.cli.methods_table import DensityOptions
 from coterie.cli.values import Output
 
 
@@ -24,7 +25,13 @@ from coterie.cli.values import Output
 @o.INPUT
 @click.option("-k", "--clusters", type=o.COUNT, metavar="K", help="For k-means and the mixture.")
 @click.option("--eps", type=o.POSITIVE, help="For DBSCAN.")
-@click.option("--min-samples", type=o.COUNT, default=5, show_default=True, help="For DBSCAN.")
+@click.option(
+    "--min-samples",
+    type=o.COUNT,
+    default=DensityOptions.min_samples,
+    show_default=True,
+    help="For DBSCAN.",
+)
 @click.option("--model", "models", multiple=True, metavar="FILE",
               help="A saved model instead of the three methods; may be given again.")  # fmt: skip
 @o.run_options

@@ -7,16 +7,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from coterie.choosing import compare
-from coterie.cli.methods import chosen_eps, chosen_k, metric_for, read_timed, voice_of
+from coterie.cli import building
+from coterie.cli.building import Running
+from coterie.cli.methods import chosen_eps, chosen_k, read_timed, voice_of
+from coterie.cli.methods_table import DensityOptions, MeansOptions, MixtureOptions, label_of
 from coterie.cli.outputs import check_not_input
 from coterie.cli.pictures import write_figure
 from coterie.cli.predicting import load_model
 from coterie.cli.screen import put, put_json
 from coterie.cli.voice import Voice
-from coterie.estimators import DBSCAN, GaussianMixture, KMeans
 
 if TYPE_CHECKING:
     from coterie.data import Dataset
@@ -26,6 +30,11 @@ def run(source: str, options: Mapping[str, Any]) -> None:
     """The command."""
     check_not_input(source, options["picture"])
     voice = voice_of(options)
+    if options["missing"] == "keep" and not options["models"]:
+        raise click.UsageError(
+            "k-means and DBSCAN need every cell, and --missing keep leaves gaps; take --missing "
+            "median or drop, or compare mixtures that were fitted to gaps, with --model"
+        )
     loaded = {Path(path).stem: load_model(path) for path in options["models"]}
     data, _ = read_timed(source, options, voice)
     models: dict[str, Any] = dict(loaded) or _all_three(data, options, voice)
@@ -55,21 +64,21 @@ def _labels(model: Any, rows: Any) -> Any:
 
 def _all_three(data: Dataset, options: Mapping[str, Any], voice: Voice) -> dict[str, Any]:
     """The three methods, with what was not given chosen, and the reasons told."""
-    k, eps, seed, threads = (options[name] for name in ("clusters", "eps", "seed", "threads"))
-    own = {"random_state": seed, "n_jobs": threads}
-    if k is None:
-        choice, reason = chosen_k(data, "kmeans", options, voice)
-        k = max(choice.k, 2)
-        voice.tell("why", reason)
+    running, density = Running.of(options), DensityOptions.of(options)
+    if options["clusters"] is None:
+        chosen = chosen_k(data, "kmeans", running, voice)
+        k = max(chosen.choice.k, 2)
+        voice.tell("why", chosen.reason)
+    else:
+        k = options["clusters"]
+    eps = density.eps
     if eps is None:
-        near = chosen_eps(data, options, voice)
+        near = chosen_eps(data, density, running, voice)
         eps = near.eps
         voice.tell("why", near.reason)
-    models: dict[str, Any] = {"k-means": KMeans(k, n_init=4, **own)}
-    if data.kind != "text" or (hasattr(data.X, "dtype") and not hasattr(data.X, "tocsr")):
-        models["mixture"] = GaussianMixture(k, **own)
-    models["DBSCAN"] = DBSCAN(
-        eps, min_samples=options["min_samples"], metric=metric_for(data, options), n_jobs=threads
-    )
+    models: dict[str, Any] = {"kmeans": building.kmeans(k, MeansOptions(), data, running)}
+    if not sparse.issparse(data.X):
+        models["mixture"] = building.mixture(k, MixtureOptions(), data, running)
+    models["dbscan"] = building.dbscan(eps, density, data, running)
     voice.say()
-    return models
+    return {label_of(method): model for method, model in models.items()}

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from coterie.cli import options as o
+from coterie.cli.methods_table import DensityOptions
 
 
 @click.command(
@@ -23,7 +24,7 @@ from coterie.cli import options as o
 )
 @o.INPUT
 @click.option("--eps", type=o.POSITIVE, help="Up to this distance rows are nearby.")
-@click.option("--min-samples", type=o.COUNT, default=5, show_default=True,
+@click.option("--min-samples", type=o.COUNT, default=DensityOptions.min_samples, show_default=True,
               help="Rows nearby, itself included, that make a core point.")  # fmt: skip
 @click.option(
     "--metric",

@@ -12,8 +12,9 @@ from scipy import sparse
 
 from coterie.choosing.words import number, plural, text_table
 from coterie.cli.inputs import read_input
+from coterie.cli.methods_table import STORED
 from coterie.cli.screen import put, put_json
-from coterie.cli.summary import NAMES, TELLING
+from coterie.cli.summary import TELLING
 from coterie.cli.terminal import Terminal
 from coterie.letters import one_line
 from coterie.models import describe
@@ -84,14 +85,18 @@ def _model_text(header: Mapping[str, Any]) -> str:
     scaling, columns = header["scaling"], header["columns"]
     kind = scaling.get("kind", "yes") if isinstance(scaling, dict) else scaling
     parameters, attributes = header["parameters"], header["attributes"]
-    told = [f"{name} {parameters[name]}" for name in TELLING if parameters.get(name) is not None]
+    told = [
+        f"{name} {parameters[name]}"
+        for name in TELLING
+        if isinstance(parameters.get(name), int | float | str)  # and no array
+    ]
     reached = [
         f"{words} {number(value) if isinstance(value, float) else value}"
         for name, words in REACHED.items()
         if isinstance(value := attributes.get(name), int | float | str)
     ]
     shown = {
-        "model": NAMES.get(header["estimator"], header["estimator"]),
+        "model": STORED.get(header["estimator"], header["estimator"]),
         "with": ", ".join(told),
         "reached": ", ".join(reached),
         "rows of fit": _rows_of_fit(header),

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from coterie.cli import options as o
+from coterie.cli.methods_table import MeansOptions
 
 
 @click.command(
@@ -27,10 +28,14 @@ from coterie.cli import options as o
 )
 @click.option(
     "--init", type=click.Choice(("k-means++", "k-means||", "random", "principal")),
-    default="k-means++", show_default=True, help="Where runs start.",
+    default=MeansOptions.init, show_default=True, help="Where runs start.",
 )  # fmt: skip
-@click.option("--runs", type=o.COUNT, default=4, show_default=True, help="The best is kept.")
-@click.option("--max-iter", type=o.COUNT, default=300, show_default=True, help="Of a run.")
+@click.option(
+    "--runs", type=o.COUNT, default=MeansOptions.runs, show_default=True, help="The best is kept."
+)
+@click.option(
+    "--max-iter", type=o.COUNT, default=MeansOptions.max_iter, show_default=True, help="Of a run."
+)
 @click.option("--max-seconds", type=o.POSITIVE, help="Time for all runs together.")
 @click.option(
     "--metric", type=click.Choice(("euclidean", "cosine")),

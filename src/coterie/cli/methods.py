@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 from scipy import sparse
 
-from coterie.choosing import choose_eps, choose_k
+from coterie.choosing import EpsChoice, choose_eps, choose_k
+from coterie.cli import building
+from coterie.cli.building import ChosenK, Running, measured
 from coterie.cli.inputs import read_input
+from coterie.cli.methods_table import DensityOptions, MeansOptions, MixtureOptions, label_of
 from coterie.cli.outcome import Keeping, Outcome, fit, keep
 from coterie.cli.voice import Voice
-from coterie.estimators import DBSCAN, GaussianMixture, KMeans
+from coterie.estimators import DBSCAN
 
 if TYPE_CHECKING:
     from coterie.data import Dataset
@@ -53,14 +55,14 @@ def run(method: str, source: str, options: Mapping[str, Any]) -> None:
     keeping, voice = Keeping.of(source, options), voice_of(options)
     data, seconds = read_timed(source, options, voice)
     began = time.perf_counter()
-    model, reasons = MODELS[method](data, options, voice)
+    model, reasons = built(method, data, options, voice)
     if reasons:
         seconds["choosing"] = time.perf_counter() - began
     if keeping.film:
         model.set_params(trace=True)
     if voice.verbose and hasattr(model, "verbose"):
         model.set_params(verbose=1)
-    outcome = fit(method, model, data, voice, f"fitting {method}")
+    outcome = fit(method, model, data, voice, f"fitting {label_of(method)}")
     outcome.reasons = reasons
     outcome.seconds = seconds | outcome.seconds
     add_columns(outcome, options)
@@ -76,65 +78,85 @@ def add_columns(outcome: Outcome, options: Mapping[str, Any]) -> None:
         outcome.extra = {"kind": np.array(DBSCAN.KINDS, dtype=object)[outcome.model.kind_]}
 
 
-def sample_for_choosing(data: Dataset, seed: int) -> tuple[Any, str]:
-    """Rows in which to look for the number of clusters, and what to say about it."""
-    if len(data) <= CHOOSING_ROWS:
-        return data.X, ""
-    rows = np.sort(np.random.default_rng(seed).choice(len(data), CHOOSING_ROWS, replace=False))
-    return data.X[rows], f" Looked for in a random sample of {CHOOSING_ROWS:,} rows."
+def built(
+    method: str, data: Dataset, options: Mapping[str, Any], voice: Voice
+) -> tuple[Any, list[str]]:
+    """The estimator that the options ask for, and the reasons of what was chosen."""
+    return BUILDERS[method](data, options, Running.of(options), voice)
+
+
+def _kmeans(
+    data: Dataset, options: Mapping[str, Any], running: Running, voice: Voice
+) -> tuple[Any, list[str]]:
+    own = MeansOptions.of(options)
+    if own.clusters is not None:
+        return building.kmeans(own.clusters, own, data, running), []
+    chosen = chosen_k(data, "kmeans", running, voice)
+    plain = building.kmeans(chosen.choice.k, own, data, running)
+    asked_for_runs = own.runs != MeansOptions.runs
+    return plain if asked_for_runs else measured(chosen, plain), [chosen.reason]
+
+
+def _mixture(
+    data: Dataset, options: Mapping[str, Any], running: Running, voice: Voice
+) -> tuple[Any, list[str]]:
+    check_dense(data)
+    own = MixtureOptions.of(options)
+    if own.clusters is not None:
+        return building.mixture(own.clusters, own, data, running), []
+    chosen = chosen_k(data, "mixture", running, voice, own.covariance)
+    plain = building.mixture(chosen.choice.k, own, data, running)
+    asked_for_runs = own.runs != MixtureOptions.runs
+    return plain if asked_for_runs else measured(chosen, plain), [chosen.reason]
+
+
+def _dbscan(
+    data: Dataset, options: Mapping[str, Any], running: Running, voice: Voice
+) -> tuple[Any, list[str]]:
+    own = DensityOptions.of(options)
+    if own.eps is not None:
+        return building.dbscan(own.eps, own, data, running), []
+    choice = chosen_eps(data, own, running, voice)
+    return building.dbscan(choice.eps, own, data, running), [choice.reason]
+
+
+BUILDERS = {"kmeans": _kmeans, "mixture": _mixture, "dbscan": _dbscan}
 
 
 def chosen_k(
-    data: Dataset, method: str, options: Mapping[str, Any], voice: Voice
-) -> tuple[Any, str]:
-    """How many clusters, as `choose_k` says, and the reason."""
-    X, note = sample_for_choosing(data, options["seed"])
+    data: Dataset, method: str, running: Running, voice: Voice, covariance: str = "full"
+) -> ChosenK:
+    """How many clusters, as `choose_k` says for all rows or a sample, and the reason."""
+    X, note = data.X, ""
+    if running.gaps and method == "mixture":
+        X = X[~np.isnan(X).any(axis=1)]
+    if X.shape[0] > CHOOSING_ROWS:
+        random = np.random.default_rng(running.seed)
+        X = X[np.sort(random.choice(X.shape[0], CHOOSING_ROWS, replace=False))]
+        note = f" Looked for in a random sample of {CHOOSING_ROWS:,} rows."
     with voice.progress("choosing the number of clusters") as step:
         choice = choose_k(
             X,
             method=method,
-            covariance_type=options.get("covariance") or "full",
-            random_state=options["seed"],
-            n_jobs=options["threads"],
+            covariance_type=covariance,
+            random_state=running.seed,
+            n_jobs=running.threads,
             callback=lambda done, total, k: step(done, total, f"k = {k}"),
         )
-    return choice, choice.reason + note
+    return ChosenK(choice, choice.reason + note, whole=X.shape[0] == len(data))
 
 
-def chosen_eps(data: Dataset, options: Mapping[str, Any], voice: Voice) -> Any:
+def chosen_eps(data: Dataset, own: DensityOptions, running: Running, voice: Voice) -> EpsChoice:
     """How near is near, as `choose_eps` says."""
     with voice.progress("choosing eps") as step:
         return choose_eps(
             data.X,
-            options.get("min_samples") or 5,
-            metric=metric_for(data, options),
-            random_state=options["seed"],
-            n_jobs=options["threads"],
+            own.min_samples,
+            metric=building.metric_for(data, own.metric),
+            random_state=running.seed,
+            n_jobs=running.threads,
             callback=lambda done, total, eps: step(done, total, f"eps = {eps:g}"),
         )
-
-
-def metric_for(data: Dataset, options: Mapping[str, Any]) -> str:
-    """As asked for; of texts only the direction counts."""
-    return options.get("metric") or ("cosine" if data.kind == "text" else "euclidean")
-
-
-def _kmeans(data: Dataset, options: Mapping[str, Any], voice: Voice) -> tuple[Any, list[str]]:
-    k, reasons = options["clusters"], []
-    if k is None:
-        choice, reason = chosen_k(data, "kmeans", options, voice)
-        k, reasons = choice.k, [reason]
-    model = KMeans(
-        k,
-        init=options["init"],
-        n_init=1 if options["init"] == "principal" else options["runs"],
-        max_iter=options["max_iter"],
-        max_seconds=options["max_seconds"],
-        metric=metric_for(data, options),
-        random_state=options["seed"],
-        n_jobs=options["threads"],
-    )
-    return model, reasons
 
 
 def check_dense(data: Dataset) -> None:
@@ -147,46 +169,3 @@ def check_dense(data: Dataset) -> None:
             f"a mixture needs few columns, and {data.source} has {d}, one for each word; {remedy}"
             "take k-means or DBSCAN"
         )
-
-
-def _mixture(data: Dataset, options: Mapping[str, Any], voice: Voice) -> tuple[Any, list[str]]:
-    check_dense(data)
-    gaps = options.get("missing") == "keep"
-    k, reasons = options["clusters"], []
-    if k is None:
-        whole = data
-        if gaps:
-            whole = replace(data, X=data.X[~np.isnan(data.X).any(axis=1)])
-        choice, reason = chosen_k(whole, "mixture", options, voice)
-        k, reasons = choice.k, [reason]
-    model = GaussianMixture(
-        k,
-        covariance_type=options["covariance"],
-        tol=options["tol"],
-        reg_covar=options["floor"],
-        max_iter=options["max_iter"],
-        n_init=options["runs"],
-        max_seconds=options["max_seconds"],
-        accelerate=options["accelerate"],
-        missing="marginal" if gaps else "error",
-        random_state=options["seed"],
-        n_jobs=options["threads"],
-    )
-    return model, reasons
-
-
-def _dbscan(data: Dataset, options: Mapping[str, Any], voice: Voice) -> tuple[Any, list[str]]:
-    eps, reasons = options["eps"], []
-    if eps is None:
-        choice = chosen_eps(data, options, voice)
-        eps, reasons = choice.eps, [choice.reason]
-    model = DBSCAN(
-        eps,
-        min_samples=options["min_samples"],
-        metric=metric_for(data, options),
-        n_jobs=options["threads"],
-    )
-    return model, reasons
-
-
-MODELS = {"kmeans": _kmeans, "mixture": _mixture, "dbscan": _dbscan}

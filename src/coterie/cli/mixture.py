@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from coterie.cli import options as o
+from coterie.cli.methods_table import MixtureOptions
 from coterie.cli.values import Number
 
 
@@ -26,14 +27,18 @@ from coterie.cli.values import Number
     "-k", "--clusters", type=o.COUNT, metavar="K", help="Number of Gaussians. Default: chosen."
 )
 @click.option(
-    "--covariance", type=click.Choice(("full", "tied", "diag", "spherical")), default="full",
-    show_default=True, help="Shapes that clusters may have.",
+    "--covariance", type=click.Choice(("full", "tied", "diag", "spherical")),
+    default=MixtureOptions.covariance, show_default=True, help="Shapes that clusters may have.",
 )  # fmt: skip
 @click.option("--degrees", is_flag=True, help="Write the degree of belonging to each cluster too.")
-@click.option("--runs", type=o.COUNT, default=1, show_default=True, help="The best is kept.")
-@click.option("--max-iter", type=o.COUNT, default=100, show_default=True, help="Of a run.")
+@click.option(
+    "--runs", type=o.COUNT, default=MixtureOptions.runs, show_default=True, help="The best is kept."
+)
+@click.option(
+    "--max-iter", type=o.COUNT, default=MixtureOptions.max_iter, show_default=True, help="Of a run."
+)
 @click.option("--max-seconds", type=o.POSITIVE, help="Time for all runs together.")
-@click.option("--tol", type=Number(), default=1e-3, show_default=True,
+@click.option("--tol", type=Number(), default=MixtureOptions.tol, show_default=True,
               help="Stop when an iteration gains less than this by row.")  # fmt: skip
 @click.option("--floor", type=Number(), help="Added to all variances.")
 @click.option("--accelerate", is_flag=True, help="Extrapolate; for small --tol.")

@@ -12,6 +12,7 @@ import click
 import numpy as np
 
 from coterie.cli.methods import read_timed, voice_of
+from coterie.cli.methods_table import label_of, method_of
 from coterie.cli.outcome import Keeping, Outcome, keep
 from coterie.cli.outputs import check_not_input
 from coterie.models import Model, load
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from coterie.data import Dataset
 
 SHOWN = 12  # columns that a note lists
-METHODS = {"KMeans": "kmeans", "GaussianMixture": "mixture", "DBSCAN": "dbscan"}
 
 
 def run(model: str, source: str, options: Mapping[str, Any]) -> None:
@@ -33,7 +33,7 @@ def run(model: str, source: str, options: Mapping[str, Any]) -> None:
     outcome.seconds = seconds | outcome.seconds
     if options["degrees"]:
         outcome.extra = degrees_of(loaded, outcome.data)
-    outcome.reasons = [f"{method_of(loaded)} from {model}"]
+    outcome.reasons = [f"{label_of(outcome.method)} from {model}"]
     if data.provenance.get("names") == "given":
         shown = [*data.columns[:SHOWN], *(["..."] if len(data.columns) > SHOWN else [])]
         outcome.warnings.append(
@@ -50,11 +50,14 @@ def load_model(path: str) -> Model:
             f"expected a model saved with --save or coterie.save, found no file {path!r}"
         )
     loaded = load(path)
-    return loaded if isinstance(loaded, Model) else Model(loaded)
-
-
-def method_of(model: Model) -> str:
-    return METHODS[type(model.estimator).__name__]
+    model = loaded if isinstance(loaded, Model) else Model(loaded)
+    if not hasattr(model.estimator, "predict"):
+        raise click.UsageError(
+            f"expected a model that can place rows, got {path}, a DBSCANPath: it answers for every "
+            "eps, and only for the rows of its fit, by coterie.load(...).labels(eps) in Python; "
+            "save a DBSCAN of one eps with coterie dbscan INPUT --eps ... --save FILE"
+        )
+    return model
 
 
 def reading_as(model: Model) -> dict[str, Any]:
@@ -105,7 +108,7 @@ def predicted(model: Model, data: Dataset) -> Outcome:
     seconds = {"predicting": time.perf_counter() - began}
     columns = model.columns or data.columns
     seen = replace(data, X=rows, columns=columns, scaling=model.scaling)
-    return Outcome(method_of(model), seen, model.estimator, labels, seconds)
+    return Outcome(method_of(model.estimator), seen, model.estimator, labels, seconds)
 
 
 def _check_words(rows: Any, data: Dataset) -> None:

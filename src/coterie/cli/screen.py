@@ -57,4 +57,4 @@ def _finite(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    return _finite(value.item()) if hasattr(value, "item") else str(value)
+    return _finite(value.tolist()) if hasattr(value, "tolist") else str(value)

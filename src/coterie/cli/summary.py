@@ -12,6 +12,7 @@ from scipy import sparse
 from coterie import colours
 from coterie.algorithms.lloyd import UNCHANGED
 from coterie.choosing.words import number, plural, share
+from coterie.cli.methods_table import label_of
 from coterie.cli.voice import Voice
 from coterie.cli.wording import as_options
 from coterie.letters import one_line
@@ -19,7 +20,6 @@ from coterie.letters import one_line
 if TYPE_CHECKING:
     from coterie.cli.outcome import Outcome
 
-NAMES = {"kmeans": "k-means", "mixture": "mixture", "dbscan": "DBSCAN"}
 TELLING = ("n_clusters", "n_components", "covariance_type", "eps", "min_samples", "metric", "init",
            "init_params", "n_init", "random_state")  # fmt: skip
 MOST_CLUSTERS = 20  # lines of the table
@@ -37,7 +37,7 @@ def tell(outcome: Outcome, voice: Voice) -> None:
     voice.tell("input", about_data(outcome))
     for reason in outcome.reasons:
         voice.tell("why", reason)
-    voice.tell(NAMES.get(outcome.method, outcome.method), about_fit(outcome))
+    voice.tell(label_of(outcome.method), about_fit(outcome))
     voice.say()
     for line in table(outcome, voice):
         voice.say(line)
