@@ -11,7 +11,7 @@ import pytest
 
 from coterie import KMeans, Model, ModelError, describe, load
 from coterie.data import Scaling
-from coterie.models.container import MAGIC, _header_sum
+from coterie.models.container import MAGIC, _header_sum, pack
 from models.examples import X, fitted
 from models.forging import forged
 
@@ -271,3 +271,18 @@ def test_headers_that_are_not_sound_json(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "m").write_bytes(content)
     with pytest.raises(ModelError, match="its header is not"):
         load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("value", [b"[],", b'{"":0},', b'"ab",'])
+def test_a_header_that_would_fill_the_memory_is_refused_before_it_is_parsed(
+    tmp_path: Path, value: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("coterie.models.container.MAX_PARSED", 10_000)
+    text = b'{"arrays": [' + value * 1000 + b"0]}"
+    content = MAGIC + struct.pack("<Q", len(text)) + _header_sum(text) + text
+    (tmp_path / "m").write_bytes(content)
+    for read in (load, describe):
+        with pytest.raises(ModelError, match=r"its header of \S+ bytes would take \S+ in memory"):
+            read(tmp_path / "m")
+    with pytest.raises(ModelError, match=r"10,000 in memory, got .*; leave out provenance"):
+        list(pack({"provenance": {"words": ["ab"] * 1000}}, {}))

@@ -26,6 +26,8 @@ from numpy.typing import NDArray
 MAGIC = b"COTERIE\x01"
 PREFIX = struct.Struct("<8sQ32s")
 MAX_HEADER = 64 * 2**20
+MAX_PARSED = 512 * 2**20  # bytes that the values of a header may take in memory
+BYTES_OF = {b"{": 400, b"[": 128, b",": 64}  # at most, of each value that begins or ends with it
 CHUNK = 1 << 22
 DTYPES = ("<f8", "<f4", "<i8", "<i4", "|b1", "|u1")
 
@@ -62,10 +64,11 @@ def pack(
     ]
     text = json.dumps({**header, "arrays": table}, allow_nan=False, ensure_ascii=False)
     encoded = text.encode(errors="backslashreplace")  # which is how JSON escapes them, too
-    if len(encoded) > MAX_HEADER:
+    if len(encoded) > MAX_HEADER or _parsed_bytes(encoded) > MAX_PARSED:
         raise ModelError(
-            f"expected names and records of at most {MAX_HEADER:,} bytes, got {len(encoded):,}; "
-            "leave out provenance, or fit with fewer runs"
+            f"expected names and records of at most {MAX_HEADER:,} bytes, and {MAX_PARSED:,} in "
+            f"memory, got {len(encoded):,} and {_parsed_bytes(encoded):,}; leave out provenance, "
+            "or fit with fewer runs"
         )
     yield MAGIC + struct.pack("<Q", len(encoded)) + _header_sum(encoded)
     yield encoded
@@ -90,6 +93,8 @@ def read_header(file: IO[bytes], size: int) -> dict[str, Any]:
     text = file.read(length)
     if _header_sum(text) != checksum:
         damaged("its header does not match its checksum")
+    if _parsed_bytes(text) > MAX_PARSED:
+        damaged(f"its header of {length:,} bytes would take {_parsed_bytes(text):,} in memory")
     try:
         header = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_duplicates)
     except (ValueError, RecursionError) as error:
@@ -130,6 +135,11 @@ def damaged(why: str) -> NoReturn:
 
 def _header_sum(header: bytes) -> bytes:
     return hashlib.sha256(MAGIC + struct.pack("<Q", len(header)) + header).digest()
+
+
+def _parsed_bytes(text: bytes) -> int:
+    """Return a bound of the memory that parsed JSON takes: small files may hold many values."""
+    return sum(size * text.count(mark) for mark, size in BYTES_OF.items())
 
 
 def _little_endian(values: NDArray[Any]) -> NDArray[Any]:
