@@ -227,7 +227,7 @@ class _Fits:
 
 
 def _takes_minutes(shape: tuple[int, int], candidates: list[int], n_restarts: int) -> bool:
-    """Whether mixtures with full covariances of these columns ask for very many operations.
+    """Return True where mixtures with full covariances of these columns take very many operations.
 
     Each component costs a product of the rows in each iteration, and where it has fewer rows than
     columns the eigenvectors of its matrix too.

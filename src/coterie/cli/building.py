@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Running:
-    """What every method is told."""
+    """Seed, threads and gaps, which every method takes."""
 
     seed: int
     threads: int | None

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class Options:
-    """What a method can be told; the fields are the options of its command."""
+    """Options of a method: the fields are the options of its command."""
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
