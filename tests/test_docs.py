@@ -149,9 +149,8 @@ def test_the_map_of_files_is_true() -> None:
     page = ROOT / "CONTRIBUTING.md"
     layout = next(fence.text for fence in fences(page) if "src/coterie/" in fence.text)
     named = set(re.findall(r"\w+\.(?:py|pyi|cpp|hpp|cmake|md)\b", layout))
-    there = {
-        path.name for folder in ("src", "native", "cmake") for path in (ROOT / folder).rglob("*")
-    }
+    folders = ("src", "native", "cmake", "tools")
+    there = {path.name for folder in folders for path in (ROOT / folder).rglob("*")}
     assert not named - there - {"README.md"}, "names files that are not there"
     package = ROOT / "src/coterie"
     layers = [package / layer for layer in ("estimators", "algorithms", "engines", "kernels")]
