@@ -18,13 +18,14 @@ PACKAGE = Path(coterie.__file__).parent
 # A layer may import itself and the layers named here.
 ALLOWED = {
     "colours": set(),
+    "interruptible": set(),
     "letters": set(),
     "kernels": set(),
     "engines": {"kernels"},
-    "algorithms": {"engines", "kernels"},
+    "algorithms": {"engines", "kernels", "interruptible"},
     "estimators": {"algorithms", "engines", "kernels"},
     "data": {"colours", "kernels"},
-    "choosing": {"estimators", "algorithms"},
+    "choosing": {"estimators", "algorithms", "interruptible"},
     "models": {"data", "estimators", "algorithms", "kernels"},
     "plots": {"choosing", "data", "colours", "letters", "algorithms", "estimators"},
     "cli": {

@@ -9,6 +9,7 @@ import pytest
 from sklearn.mixture import GaussianMixture
 
 from coterie.algorithms.covariance import FAMILIES, NotPositiveDefinite, fixed
+from coterie.algorithms.covariance import family as family_module
 from coterie.algorithms.covariance.floor import Floor, root_of
 from coterie.kernels.mixture_steps import Frame, Moments
 from coterie.kernels.triangles import folded, symmetric
@@ -177,6 +178,17 @@ def test_samples_have_the_mean_and_the_spread(name: str) -> None:
     np.testing.assert_allclose(
         np.cov(X[20_000:].T), family.matrices(C, 2, 3)[1], atol=0.06 * np.abs(C).max()
     )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_samples_drawn_in_pieces_are_those_drawn_at_once(name: str, monkeypatch) -> None:
+    """Between two pieces Ctrl-C is heard."""
+    family, C = FAMILIES[name], some_covariances(name, 2, 3)
+    means = np.arange(6.0).reshape(2, 3)
+    at_once = family.sample(means, C, [50, 30], np.random.RandomState(0))
+    monkeypatch.setattr(family_module, "VALUES_AT_ONCE", 12)
+    in_pieces = family.sample(means, C, [50, 30], np.random.RandomState(0))
+    np.testing.assert_allclose(in_pieces, at_once, rtol=1e-12)
 
 
 def test_fixed_covariances_are_not_estimated() -> None:

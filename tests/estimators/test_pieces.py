@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from coterie import DBSCAN
+from coterie import DBSCAN, GaussianMixture, KMeans
 from coterie.estimators import pieces as module
 from coterie.estimators.pieces import picked, pieces
 
@@ -81,3 +81,18 @@ def test_core_points_of_given_distances_are_copied_in_pieces(small_pieces, monke
         model = DBSCAN(1.0, min_samples=3, metric="precomputed").fit(given)
         assert asked == [(28, row_bytes)]
         assert np.array_equal(model.core_sample_indices_, np.arange(1, 29))
+
+
+def test_rows_of_weight_zero_are_left_out_in_pieces(monkeypatch):
+    asked = []
+
+    def watched(n_rows, row_bytes):
+        asked.append(n_rows)
+        return pieces(n_rows, row_bytes)
+
+    monkeypatch.setattr(module, "pieces", watched)
+    rng = np.random.default_rng(0)
+    X, weights = rng.random((50, 3)), np.repeat([0.0, 2.0], [20, 30])
+    KMeans(2, random_state=0).fit(X, sample_weight=weights)
+    GaussianMixture(2, random_state=0).fit(X, sample_weight=weights)
+    assert asked == [30, 20, 30]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coterie.kernels import marginal_steps
+from coterie.kernels import _native, marginal_steps
+from coterie.kernels.block import Block
 
 
 @pytest.mark.parametrize("n_gone", range(6))
@@ -26,3 +27,18 @@ def test_components_by_columns_seen_and_gone(n_gone: int) -> None:
         np.testing.assert_allclose(U @ U.T @ C_ss, np.eye(len(seen)), atol=1e-10)
         np.testing.assert_allclose(found.regression[c], A, atol=1e-10)
         np.testing.assert_allclose(found.spread[c], C_gg - A @ C_gs.T, atol=1e-10)
+
+
+@pytest.mark.parametrize("rows_at_once", [1, 7, 1000])
+def test_patterns_found_in_batches_are_those_of_all_rows(rows_at_once, monkeypatch) -> None:
+    """Batches are there for Ctrl-C: NumPy takes seconds to sort millions of rows."""
+    monkeypatch.setattr(marginal_steps, "ROWS_AT_ONCE", rows_at_once)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 9))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    found = marginal_steps.patterns(Block.over(X, None, _native.Team(1)))
+    keys = [tuple(np.isnan(X[pattern.rows[0]])) for pattern in found]
+    assert keys == sorted({tuple(row) for row in np.isnan(X)})
+    for key, pattern in zip(keys, found, strict=True):
+        assert np.array_equal(pattern.rows, np.flatnonzero((np.isnan(X) == key).all(axis=1)))
+        assert np.array_equal(pattern.gone, np.flatnonzero(key))

@@ -95,7 +95,7 @@ class MStep:
         if not self.estimates_covariances:
             return False
         if moments.second is None:
-            total = np.einsum("ij,ik,kj->j", found.factors, self._scatter, found.factors)
+            total = (found.factors * (self._scatter @ found.factors)).sum(axis=0)
             return bool(total.max() > UNEXPLAINED * self.survey.mass)
         moved = np.abs(found.mixture.means - old.means)
         return self.family.reach(found.factors, moved) > FAR

@@ -18,6 +18,7 @@ from coterie.choosing.matching import matched
 from coterie.choosing.rows import Floats, checked_rows, labels_given, labels_of, unwrapped
 from coterie.choosing.silhouettes import silhouettes
 from coterie.choosing.words import share, text_table
+from coterie.interruptible import interruptible
 
 Labels = NDArray[np.intp]
 
@@ -128,7 +129,7 @@ def _agreement(labels: Sequence[Labels], score: Callable[[Labels, Labels], float
     """(m, m) of each pair; everything agrees with itself, and with others as they with it."""
     found = np.eye(len(labels))
     for i, j in combinations(range(len(labels)), 2):
-        found[i, j] = found[j, i] = score(labels[i], labels[j])
+        found[i, j] = found[j, i] = interruptible(score, labels[i], labels[j])
     return found
 
 

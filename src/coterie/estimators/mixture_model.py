@@ -19,6 +19,7 @@ from coterie.engines.memory import MemoryEngine
 from coterie.estimators.far_rows import nearest_from_afar
 from coterie.estimators.means_model import warn_of_infinity
 from coterie.estimators.mixture_problem import look_at_rows
+from coterie.estimators.pieces import pieces
 from coterie.estimators.progress import CallbackSupportMixin
 from coterie.estimators.scaling import LARGEST_MIXTURE, check_total
 from coterie.estimators.validation import check_rows, check_weights, effective_threads
@@ -280,7 +281,10 @@ class MixtureModel(
         frame, densities = self._densities()
         steepest = float(np.abs(densities.factors).max())
         with np.errstate(over="ignore"):
-            largest = np.nanmax(np.abs(np.ldexp(X, -frame.exponent)), initial=0.0)
+            largest = max(
+                np.nanmax(np.abs(np.ldexp(X[some], -frame.exponent)), initial=0.0)
+                for some in pieces(len(X), X.nbytes / len(X))
+            )
             return bool(largest * steepest * X.shape[1] > ROOM)
 
     def _far(self, X: Floats, scores: Floats) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:

@@ -13,6 +13,7 @@ from coterie.algorithms.covariance import Family
 from coterie.algorithms.mixture import MixtureSurvey, survey
 from coterie.algorithms.results import Floats
 from coterie.engines.memory import MemoryEngine
+from coterie.estimators.pieces import picked
 from coterie.estimators.scaling import LARGEST_MIXTURE, times_power, weight_exponent
 from coterie.estimators.validation import check_enough_rows, refuse_not_finite
 from coterie.kernels import marginal_steps, mixture_steps, steps
@@ -84,7 +85,8 @@ def mixture_problem(
     check_enough_rows(X.shape[0] - n_absent, n_components, n_absent, "n_components")
     engine, missing = look_at_rows(X, marginal=marginal, n_threads=n_threads, names=names)
     if absent is not None and weights is not None:
-        X, weights = X[~absent], weights[~absent]
+        there = np.flatnonzero(~absent)
+        X, weights = picked(X, there), weights[there]
     light = weight_exponent(weights, LARGEST_MIXTURE)
     own = None if weights is None else times_power(weights, light)
     if own is not None:

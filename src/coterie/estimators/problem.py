@@ -12,6 +12,7 @@ from coterie.algorithms.results import Floats
 from coterie.algorithms.survey import survey as survey_of
 from coterie.engines.memory import MemoryEngine
 from coterie.estimators.directions import unit_rows
+from coterie.estimators.pieces import picked
 from coterie.estimators.scaling import (
     LARGEST_SPREAD,
     LARGEST_SQUARE,
@@ -101,7 +102,8 @@ def problem(
     X, engine, extent = look_at(X, directions=directions, n_threads=n_threads, names=names)
     rest = None
     if absent is not None and weights is not None:
-        X, rest, weights = X[~absent], X[absent], weights[~absent]
+        there = np.flatnonzero(~absent)
+        X, rest, weights = picked(X, there), picked(X, np.flatnonzero(absent)), weights[there]
         weights = None if (weights == 1).all() else weights
         engine = MemoryEngine(X, n_threads=n_threads)
         extent = engine.reduce(steps.extent)

@@ -7,7 +7,7 @@ component expects of the other columns follows from the sums, so that no row is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -46,15 +46,11 @@ def patterns(block: Block) -> list[Pattern]:
 
 
 def _patterns(block: Block) -> list[Pattern]:
-    bits = np.concatenate(
-        [
-            np.packbits(np.isnan(block.rows.values_at(rows)), axis=1)
-            for rows in _batches(block.n_rows)
-        ]
+    distinct, which = _distinct(
+        np.packbits(np.isnan(block.rows.values_at(rows)), axis=1) for rows in _batches(block.n_rows)
     )
-    distinct, which = np.unique(bits, axis=0, return_inverse=True)
-    order = np.argsort(which.ravel(), kind="stable")
-    ends = np.cumsum(np.bincount(which.ravel()))
+    order = np.argsort(which, kind="stable")
+    ends = np.cumsum(np.bincount(which))
     groups = np.split(order, ends[:-1])
     n_columns, alone = block.rows.n_columns, _native.Team(1)
     found = []
@@ -71,6 +67,20 @@ def _patterns(block: Block) -> list[Pattern]:
             own = Block.over(np.ascontiguousarray(values), weights, team)
         found.append(Pattern(rows, seen, np.flatnonzero(missing), own))
     return found
+
+
+def _distinct(batches: Iterable[NDArray[np.uint8]]) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+    """The different rows of all batches in ascending order, and which of them each row is; batch
+    by batch, so that Ctrl-C is heard."""
+    of_batches, places = [], []
+    for bits in batches:
+        found, place = np.unique(bits, axis=0, return_inverse=True)
+        of_batches.append(found)
+        places.append(place.ravel())
+    distinct, names = np.unique(np.concatenate(of_batches), axis=0, return_inverse=True)
+    fewest = np.min_scalar_type(len(distinct))  # small numbers are sorted much faster
+    named = np.split(names.ravel().astype(fewest), np.cumsum([len(own) for own in of_batches])[:-1])
+    return distinct, np.concatenate([own[place] for own, place in zip(named, places, strict=True)])
 
 
 def _batches(n: int) -> list[NDArray[np.intp]]:

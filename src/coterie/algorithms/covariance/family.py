@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from coterie.kernels._native import Team
 from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Densities, Frame, Kind, Moments
 
+VALUES_AT_ONCE = 1 << 18  # of random points
 LOG_2_PI = float(np.log(2 * np.pi))
 
 
@@ -182,12 +183,19 @@ class Family:
         self, means: Floats, covariances: Floats, counts: list[int], random: np.random.RandomState
     ) -> Floats:
         """counts[c] points of each component, one component after the other."""
-        (k, d), parts = means.shape, []
+        k, d = means.shape
+        points = np.empty((sum(counts), d))
+        at_once = max(1, VALUES_AT_ONCE // d)  # Ctrl-C is heard between two pieces
+        end = 0
         for c, count in enumerate(counts):
-            about = self.spread_out(random.standard_normal((count, d)), covariances, k, c)
-            parts.append(means[c] + about)
-        return np.concatenate(parts)
+            spread_out = self.spreader(covariances, k, d, c)
+            start, end = end, end + count
+            for first in range(start, end, at_once):
+                piece = points[first : min(first + at_once, end)]
+                piece[:] = means[c] + spread_out(random.standard_normal(piece.shape))
+        return points
 
-    def spread_out(self, points: Floats, covariances: Floats, k: int, c: int) -> Floats:
-        """Standard normal points, (n, d), as component c of k has them about its mean."""
+    def spreader(self, covariances: Floats, k: int, d: int, c: int) -> Callable[[Floats], Floats]:
+        """A function from standard normal points, (n, d), to points as component c of k has them
+        about its mean."""
         raise NotImplementedError

@@ -12,12 +12,14 @@ from types import MappingProxyType
 
 import numpy as np
 
+from coterie.interruptible import interruptible
 from coterie.kernels import triangles
 from coterie.kernels._native import Team
 from coterie.kernels.exact import Floats
 
 RELATIVE_FLOOR = 1e-12  # of a column's variance: a millionth of its standard deviation
 AT = 2.0  # floors: so small a spread is the floor's, not the data's
+LARGE = 300  # columns: eigenvectors of smaller matrices take less than a tenth of a second
 NEAR = 1e3  # floors: a matrix with so small a spread is known by its eigenvectors, not its entries
 
 Roots = Mapping[int, Floats]  # component -> triangle of U, U U' = C^-1, where C tells too little
@@ -59,7 +61,7 @@ def hold(C: Floats, floor: Floor, team: Team | None = None) -> Roots:
 def _raised(C: Floats, floor: Floor) -> tuple[Floats, Floats]:
     """A symmetric matrix raised to the floor where it is below, and upper U with U U' = C^-1."""
     root = np.sqrt(floor.values)
-    values, vectors = np.linalg.eigh(triangles.symmetric(C) / (root[:, None] * root))
+    values, vectors = eigenvectors(triangles.symmetric(C) / (root[:, None] * root))
     if values[0] < 1.0:
         values = np.maximum(values, 1.0)
         raised = (vectors * values) @ vectors.T
@@ -67,7 +69,7 @@ def _raised(C: Floats, floor: Floor) -> tuple[Floats, Floats]:
         C = triangles.folded(raised)
     # B B' = C^-1 with B = vectors / sqrt(values); B = U Q with Q orthogonal, by QR from the end.
     B = vectors / np.sqrt(values) / root[:, None]
-    R: Floats = np.asarray(np.linalg.qr(B.T[:, ::-1], mode="r"))
+    R = _upper_triangle(B.T[:, ::-1])
     U = R[::-1, ::-1].T
     return C, triangles.folded(U * np.sign(np.diagonal(U)))
 
@@ -83,5 +85,20 @@ def root_of(C: Floats) -> Floats:
     one are nothing beside the other."""
     sizes = np.sqrt(np.diagonal(C))
     sizes[sizes == 0] = 1.0  # a column that does not vary
-    values, vectors = np.linalg.eigh(C / np.outer(sizes, sizes))
+    values, vectors = eigenvectors(C / np.outer(sizes, sizes))
     return np.asarray(sizes[:, np.newaxis] * vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def eigenvectors(C: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues (d,) in ascending order, and eigenvectors (d, d) as columns, of a symmetric
+    matrix. Ctrl-C is heard meanwhile."""
+    if len(C) < LARGE:
+        return np.linalg.eigh(C)
+    return interruptible(np.linalg.eigh, C)
+
+
+def _upper_triangle(B: Floats) -> Floats:
+    """R of B = Q R with orthogonal Q. Ctrl-C is heard meanwhile."""
+    if len(B) < LARGE:
+        return np.asarray(np.linalg.qr(B, mode="r"))
+    return np.asarray(interruptible(np.linalg.qr, B, "r"))

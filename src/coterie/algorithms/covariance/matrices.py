@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from coterie.algorithms.covariance.floor import (
     Floor,
     Roots,
     clear_of,
+    eigenvectors,
     hold,
     inverse_root,
     root_of,
@@ -48,8 +49,8 @@ class Matrices(Family):
 
     def flat(self, C: Floats, total: Floats, floor: Floor) -> bool:
         unit = np.outer(np.sqrt(floor.values), np.sqrt(floor.values))
-        values, vectors = np.linalg.eigh(triangles.symmetric(C) / unit)
-        spread = np.einsum("ij,ik,kj->j", vectors, total / unit, vectors)
+        values, vectors = eigenvectors(triangles.symmetric(C) / unit)
+        spread = (vectors * (total / unit @ vectors)).sum(axis=0)
         return bool(np.any((values <= AT) & (spread > NEAR)))
 
     def total(self, weights: Floats, means: Floats, covariances: Floats) -> Floats:
@@ -79,8 +80,9 @@ class Matrices(Family):
             found.append(not triangles.wider_than(own, ones, variance)[0])
         return np.broadcast_to(np.array(found), (k,))
 
-    def spread_out(self, points: Floats, covariances: Floats, k: int, c: int) -> Floats:
-        return np.asarray(points @ root_of(self.matrices(covariances, k, points.shape[1])[c]).T)
+    def spreader(self, covariances: Floats, k: int, d: int, c: int) -> Callable[[Floats], Floats]:
+        root = root_of(self.matrices(covariances, k, d)[c])
+        return lambda points: np.asarray(points @ root.T)
 
     def coordinates(self, covariances: Floats) -> Floats:
         """Cholesky factors, with the logarithms of their diagonals."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -59,9 +60,9 @@ class Variances(Family):
         own = self.variances(covariances, k, len(unit))[:, kept]
         return np.asarray((own / unit[kept] / unit[kept]).min(axis=1) < variance)
 
-    def spread_out(self, points: Floats, covariances: Floats, k: int, c: int) -> Floats:
-        own = self.variances(covariances, k, points.shape[1])[c]
-        return np.asarray(points * np.sqrt(own))
+    def spreader(self, covariances: Floats, k: int, d: int, c: int) -> Callable[[Floats], Floats]:
+        root = np.sqrt(self.variances(covariances, k, d)[c])
+        return lambda points: np.asarray(points * root)
 
     def matrices(self, covariances: Floats, k: int, d: int) -> Floats:
         return np.asarray(self.variances(covariances, k, d)[:, :, None] * np.eye(d))
