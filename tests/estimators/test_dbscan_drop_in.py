@@ -133,6 +133,7 @@ def test_same_labels_with_other_metrics(rows, metric, parameters, eps, budget):
     np.testing.assert_array_equal(ours.n_neighbors_, near.sum(axis=1))
 
 
+@pytest.mark.filterwarnings("ignore:metric='dice' gives nan:RuntimeWarning")  # two empty sets
 @pytest.mark.parametrize("metric", ["jaccard", "dice", "rogerstanimoto", "russellrao", "yule"])
 def test_metrics_of_sets(metric):
     X = np.random.default_rng(0).random((80, 6)) < 0.4
@@ -262,3 +263,12 @@ def test_the_index_and_its_reason():
         model = DBSCAN(eps=0.3, **given).fit(X)
         assert model.index_ == words[0]
         assert words[1] in model.index_reason_
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("eps", [0.1, np.float64(0.1), np.float32(0.1)])
+def test_predict_compares_given_float32_distances_as_fit_does(form, eps):
+    D = form(np.full((4, 4), 0.1, dtype=np.float32))
+    model = DBSCAN(eps, min_samples=2, metric="precomputed").fit(D)
+    np.testing.assert_array_equal(model.labels_, [0, 0, 0, 0])
+    np.testing.assert_array_equal(model.predict(D), model.labels_)

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from coterie import DBSCAN
+from coterie import DBSCAN, DBSCANPath
 from coterie.estimators import budget
 
 from .helpers import assert_same_state, state
@@ -50,10 +50,11 @@ def test_wild_values_are_far_away():
 WRONG = {
     "eps": ({"eps": 0}, "'eps' parameter of DBSCAN must be a float in the range"),
     "infinite eps": ({"eps": np.inf}, "'eps' parameter of DBSCAN must be"),
-    "huge eps": ({"eps": 10**400}, "'eps' parameter of DBSCAN must be"),
+    "huge eps": ({"eps": 10**400}, "eps=10+.*0: expected a distance, a finite number"),
     "huge min_samples": ({"min_samples": 2**63}, r"an int in the range \[1, 9007199254740992\]"),
     "min_samples": ({"min_samples": 0}, "'min_samples' parameter of DBSCAN must be an int"),
     "metric": ({"metric": "nonsense"}, "'metric' parameter of DBSCAN must be a str among"),
+    "gone": ({"metric": "wminkowski"}, "'metric' parameter of DBSCAN must be a str among"),
     "n_jobs": ({"n_jobs": 0}, "'n_jobs' parameter of DBSCAN"),
     "memory": ({"memory_budget": -1}, "'memory_budget' parameter of DBSCAN"),
     "p": ({"metric": "minkowski", "p": 0}, "p=0: expected a power above zero"),
@@ -190,3 +191,13 @@ def test_models_travel():
     np.testing.assert_array_equal(copy.predict(ROWS), model.labels_)
     assert clone(model).get_params() == model.get_params()
     assert repr(model) == "DBSCAN(eps=2.5, min_samples=2)"
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.longdouble])
+def test_eps_of_any_kind_of_number(kind):
+    expected = DBSCAN(2.5, min_samples=2).fit(ROWS)
+    model = DBSCAN(kind(2.5), min_samples=2).fit(ROWS)
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    np.testing.assert_array_equal(model.predict(ROWS), expected.labels_)
+    path = DBSCANPath(2).fit(ROWS)
+    np.testing.assert_array_equal(path.labels(kind(2.5)), expected.labels_)

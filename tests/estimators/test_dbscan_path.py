@@ -197,3 +197,9 @@ def test_equal_points() -> None:
     path = DBSCANPath(40, n_jobs=2).fit(np.ones((100_000, 2)))
     assert not path.labels(1e-300).any()
     assert path.changes().tolist() == [0.0]
+
+
+def test_small_integers_of_numpy_count_as_integers() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    path = DBSCANPath(np.int8(100)).fit(X)
+    np.testing.assert_array_equal(path.core_distances_, DBSCANPath(100).fit(X).core_distances_)

@@ -96,3 +96,19 @@ def test_rows_of_weight_zero_are_left_out_in_pieces(monkeypatch):
     KMeans(2, random_state=0).fit(X, sample_weight=weights)
     GaussianMixture(2, random_state=0).fit(X, sample_weight=weights)
     assert asked == [30, 20, 30]
+
+
+def test_degrees_of_k_means_are_written_in_pieces(small_pieces, monkeypatch):
+    asked = []
+
+    def watched(n_rows, row_bytes):
+        asked.append((n_rows, row_bytes))
+        return pieces(n_rows, row_bytes)
+
+    monkeypatch.setattr(module, "pieces", watched)
+    X = np.arange(30.0)[:, np.newaxis]
+    model = KMeans(3, init=X[[0, 10, 20]], n_init=1).fit(X)
+    asked.clear()
+    degrees = model.degrees()
+    assert asked == [(30, 24)]
+    np.testing.assert_array_equal(degrees, model.labels_[:, np.newaxis] == np.arange(3))

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from coterie import GaussianMixture, KMeans, diagnose, load, save
+from coterie import DBSCAN, DBSCANPath, GaussianMixture, KMeans, diagnose, load, save
 
 from .mixture_helpers import FAMILIES
 
@@ -66,3 +67,40 @@ def test_a_warm_start_with_directions_begins_on_the_sphere() -> None:
     model.set_params(metric="cosine").fit(X)
     lengths = np.linalg.norm(first, axis=1, keepdims=True)
     np.testing.assert_allclose(model.trace_[0].means, first / lengths, rtol=1e-14)
+
+
+LATER = {"eps": 5.0, "metric": "cosine", "p": 1.0, "metric_params": None, "min_samples": 50}
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("settings", [
+    {"metric": "euclidean", "eps": 1.0},
+    {"metric": "minkowski", "p": 3.0, "eps": 1.0},
+    {"metric": "seuclidean", "eps": 1.0},
+    {"metric": "precomputed", "eps": 0.05},
+    {"metric": lambda x, y: abs(x - y).sum(), "eps": 2.0},
+], ids=lambda settings: str(settings["metric"])[:11])  # fmt: skip
+def test_eps_and_metric_of_dbscan_are_those_of_the_fit(
+    settings: dict[str, Any], form: Any, tmp_path: Path
+) -> None:
+    given = X[:40]
+    if settings["metric"] == "precomputed":
+        given = np.abs(np.subtract.outer(given[:, 0], given[:, 0]))
+    elif form is sparse.csr_array and settings["metric"] not in ("euclidean", "minkowski"):
+        pytest.skip("compares dense rows")
+    model = DBSCAN(min_samples=3, **settings).fit(form(given))
+    assert 0 < len(model.core_sample_indices_) < 40
+    model.set_params(**LATER)
+    np.testing.assert_array_equal(model.predict(form(given)), model.labels_)
+    if not callable(settings["metric"]):
+        save(model, tmp_path / "model.coterie")
+        loaded = load(tmp_path / "model.coterie")
+        assert loaded.eps == LATER["eps"]
+        np.testing.assert_array_equal(loaded.predict(form(given)), model.labels_)
+
+
+def test_a_path_of_another_metric_can_be_saved(tmp_path: Path) -> None:
+    path = DBSCANPath(3).fit(X).set_params(metric="manhattan", min_samples=9)
+    save(path, tmp_path / "path.coterie")
+    loaded = load(tmp_path / "path.coterie")
+    np.testing.assert_array_equal(loaded.labels(0.9), path.labels(0.9))

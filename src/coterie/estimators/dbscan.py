@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.metrics.pairwise import _VALID_METRICS
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,9 +19,9 @@ from coterie.algorithms.density import PointKind
 from coterie.algorithms.waves import waves
 from coterie.estimators import density_ways as ways
 from coterie.estimators.budget import Allowance
-from coterie.estimators.density_units import weights_with_room
+from coterie.estimators.density_units import checked_eps, weights_with_room
 from coterie.estimators.metric_parameters import completed
-from coterie.estimators.metrics import Metric, check_distances
+from coterie.estimators.metrics import METRIC_NAMES, Metric, check_distances
 from coterie.estimators.progress import fitting
 from coterie.estimators.validation import (
     MIN_SAMPLES,
@@ -131,6 +129,8 @@ class DBSCAN(
     Distances are decided as if in float64, column after column, whatever the dtype of X: a squared
     Euclidean distance is compared with ``eps * eps``. Weights are added exactly. So the labels
     depend on the rows and the parameters, and not on threads, on the index or on the layout of X.
+    Distances that are given as float32 are compared with `eps` rounded to float32, as scikit-learn
+    does.
 
     For ``metric="cosine"`` a row of zeros is at distance one from every other row, as in
     scikit-learn: it is noise unless it is a core point by itself.
@@ -150,9 +150,9 @@ class DBSCAN(
     KINDS: ClassVar[tuple[str, ...]] = tuple(kind.name.lower() for kind in PointKind)
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "eps": [Interval(Real, 0, sys.float_info.max, closed="right")],
+        "eps": [Interval(Real, 0, None, closed="neither")],
         "min_samples": MIN_SAMPLES,
-        "metric": [StrOptions(set(_VALID_METRICS) | {"precomputed"}), callable],
+        "metric": [StrOptions(METRIC_NAMES), callable],
         "metric_params": [dict, None],
         "algorithm": [StrOptions({"auto", "ball_tree", "kd_tree", "brute"})],
         "leaf_size": [Interval(Integral, 1, None, closed="left")],
@@ -220,10 +220,11 @@ class DBSCAN(
         self : DBSCAN
         """
         tell = self._teller()
+        eps = checked_eps(self.eps)
         X, metric, team = self._checked(X, reset=True)
         weights = check_weights(sample_weight, X.shape[0], signed=True)
         tell("check")
-        self._adopt(metric, self._find(X, metric, weights, team, tell))
+        self._adopt(metric, eps, self._find(X, metric, eps, weights, team, tell))
         if self.trace:
             tell("trace")
         return self
@@ -263,17 +264,27 @@ class DBSCAN(
         labels: Labels = self.labels_[self.core_sample_indices_]
         if not len(labels):
             return np.full(X.shape[0], -1, dtype=np.int64)
+        eps = getattr(self, "_eps", float(self.eps))
         if metric.name == "precomputed":
             if sparse.issparse(X):
-                return ways.reach_graph(X, self.core_sample_indices_, labels, self.eps)
-            return ways.reach_supplied(X, self.core_sample_indices_, labels, metric, self.eps, team)
+                return ways.reach_graph(X, self.core_sample_indices_, labels, eps)
+            return ways.reach_supplied(X, self.core_sample_indices_, labels, metric, eps, team)
         allowed = Allowance(self.memory_budget)
-        return ways.reach_rows(X, self.components_, labels, metric, self.eps, allowed, team)
+        return ways.reach_rows(X, self.components_, labels, metric, eps, allowed, team)
 
     # Inside
 
+    @property
+    def _metric_of_fit(self) -> Metric:
+        """The metric of the last fit: parameters may have been set since."""
+        now = Metric.of(self.metric, self.p, self.metric_params)  # for models of older versions
+        name, p = getattr(self, "_metric", now.name), getattr(self, "_p", now.p)
+        return Metric(name, p, self._metric_params)
+
     def _checked(self, X: Any, *, reset: bool) -> tuple[Any, Metric, _native.Team]:
-        metric = Metric.of(self.metric, self.p, self.metric_params)
+        metric = (
+            Metric.of(self.metric, self.p, self.metric_params) if reset else self._metric_of_fit
+        )
         X = check_rows(self, X, reset=reset)
         metric.check(X)
         size = X.nnz if sparse.issparse(X) else X.size
@@ -284,8 +295,7 @@ class DBSCAN(
         if metric.name == "precomputed":
             check_distances(X, square=reset)
         elif not metric.native:
-            own = completed(metric, X, names) if reset else self._metric_params
-            metric = Metric(metric.name, metric.p, own)
+            metric = completed(metric, X, names) if reset else metric
         if not metric.native:  # no threads of ours beside what the user's function may do
             team = _native.Team(1)
         return X, metric, team
@@ -294,6 +304,7 @@ class DBSCAN(
         self,
         X: Any,
         metric: Metric,
+        eps: float,
         weights: Any,
         team: _native.Team,
         step: Callable[[str], object],
@@ -301,7 +312,7 @@ class DBSCAN(
         allowed = Allowance(self.memory_budget)
         weights, min_samples = weights_with_room(weights, self.min_samples)
         ask = ways.Question(
-            eps=float(self.eps),
+            eps=eps,
             min_samples=min_samples,
             weights=weights,
             counts=bool(self.count_neighbors),
@@ -316,13 +327,14 @@ class DBSCAN(
             allowed.refuse_beyond(ways.copied_bytes(X), REMEDY_GIVEN)
         return ways.find_grown(X, ways.supplied(X, metric, ask.eps, team), allowed.bytes / 4, ask)
 
-    def _adopt(self, metric: Metric, found: ways.Found) -> None:
+    def _adopt(self, metric: Metric, eps: float, found: ways.Found) -> None:
         self.labels_ = found.labels.astype(np.int64, copy=False)
         self.core_sample_indices_ = found.cores
         self.components_ = found.components
         self.kind_ = found.kind
         self.n_clusters_ = found.n_clusters
         self.index_, self.index_reason_ = found.index, found.why
+        self._eps, self._metric, self._p = eps, metric.name, metric.p
         self._metric_params = metric.parameters
         for name in ("n_neighbors_", "trace_"):
             self.__dict__.pop(name, None)

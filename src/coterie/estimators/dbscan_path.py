@@ -14,9 +14,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from coterie.algorithms.reachability import LARGEST, LEAST_REACH, reachability
+from coterie.algorithms.reachability import LEAST_REACH, reachability
 from coterie.estimators.budget import Allowance
 from coterie.estimators.dbscan import WORK_PER_VALUE, DensityEvent
+from coterie.estimators.density_units import checked_eps
 from coterie.estimators.problem import look_at
 from coterie.estimators.progress import fitting
 from coterie.estimators.scaling import Reach
@@ -164,7 +165,7 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         threads = effective_threads(self.n_jobs, WORK_PER_VALUE * X.size)
         names = getattr(self, "feature_names_in_", None)
         _, _, extent = look_at(X, directions=False, n_threads=threads, names=names)
-        needed = fit_bytes(X.shape[0], X.shape[1], self.min_samples)
+        needed = fit_bytes(X.shape[0], X.shape[1], int(self.min_samples))
         Allowance(self.memory_budget, "DBSCANPath").refuse_beyond(needed, REMEDY)
         tell("check")
         block = Block.over(X, None, _native.Team(threads))
@@ -191,8 +192,7 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             The cluster of each row, -1 for noise.
         """
         check_is_fitted(self)
-        self._check_eps(eps)
-        labels, _ = self._path.labels(eps, self._team())
+        labels, _ = self._path.labels(self._checked(eps), self._team())
         return labels
 
     def core(self, eps: float) -> NDArray[np.bool_]:
@@ -208,8 +208,7 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         core : ndarray of shape (n_samples,), bool
         """
         check_is_fitted(self)
-        self._check_eps(eps)
-        flags: NDArray[np.bool_] = self._path.core(eps)
+        flags: NDArray[np.bool_] = self._path.core(self._checked(eps))
         return flags
 
     def changes(self) -> Floats:
@@ -246,9 +245,8 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                 wanted = wanted[np.linspace(0, len(wanted) - 1, SOME).round().astype(int)]
         else:
             refuse_other_than_numbers(eps, "eps", "the distances to look at")
-            for one in np.asarray(eps).ravel().tolist():
-                self._check_eps(one)
-            wanted = np.sort(np.asarray(eps, dtype=np.float64).ravel())
+            given = np.asarray(eps).ravel().tolist()
+            wanted = np.sort(np.array([self._checked(one) for one in given], dtype=np.float64))
         clusters, core, member = self._path.counts(wanted)
         team = self._team()
         largest = [self._largest(one, team) for one in wanted]
@@ -269,16 +267,15 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     def _team(self) -> _native.Team:
         return _native.Team(effective_threads(self.n_jobs, self._path.near.sums.size))
 
-    def _check_eps(self, eps: Any) -> None:
-        number = isinstance(eps, Real) and not isinstance(eps, bool | np.bool_)
-        if not number or not 0 < eps <= LARGEST:
-            raise ValueError(f"eps={eps!r}: expected a distance, a finite number above zero.")
-        if eps < self._least_eps:
+    def _checked(self, eps: Any) -> float:
+        number = checked_eps(eps)
+        if number < self._least_eps:
             raise ValueError(
-                f"eps={eps:g}: expected at least {self._least_eps:.3g}. Squares of smaller "
+                f"eps={number:g}: expected at least {self._least_eps:.3g}. Squares of smaller "
                 "distances vanish beside the extent of these data. Use DBSCAN(eps), which has no "
                 "such limit."
             )
+        return number
 
 
 def unit_of(reach: Reach) -> float:

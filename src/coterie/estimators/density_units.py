@@ -6,6 +6,9 @@ distances the kernels choose the unit by themselves.)
 
 from __future__ import annotations
 
+import math
+import reprlib
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -45,6 +48,20 @@ def comparable_rows(
 def _squares_are_numbers(X: NDArray[Any], team: _native.Team) -> bool:
     reach = Reach.of(steps.extent(Block.over(X, None, team)))
     return bool(reach.value <= SQUARES and reach.least >= 2.0**-SQUARES)
+
+
+def checked_eps(eps: Any) -> float:
+    """eps as a float64 number, whatever kind of number it is."""
+    number = math.nan
+    if isinstance(eps, Real) and not isinstance(eps, bool | np.bool_):
+        try:
+            number = float(eps)
+        except OverflowError:
+            number = math.inf
+    if not 0 < number < math.inf:
+        shown = reprlib.repr(eps)
+        raise ValueError(f"eps={shown}: expected a distance, a finite number above zero.")
+    return number
 
 
 def weights_with_room(weights: Floats | None, min_samples: int) -> tuple[Floats | None, float]:

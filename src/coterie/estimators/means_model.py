@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie.algorithms.results import Floats
 from coterie.estimators.comparison import Comparison
+from coterie.estimators.pieces import picked
 from coterie.estimators.problem import Problem, look_at, problem
 from coterie.estimators.progress import CallbackSupportMixin
 from coterie.estimators.scaling import Reach, row_exponent, times_power
@@ -114,7 +115,8 @@ class MeansModel(
         """
         check_is_fitted(self)
         labels = self.labels_ if X is None else self.predict(X)
-        return np.eye(len(self.cluster_centers_))[labels]
+        degrees: Floats = picked(np.eye(len(self.cluster_centers_)), labels)
+        return degrees
 
     # Inside
 

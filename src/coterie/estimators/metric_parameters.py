@@ -3,6 +3,7 @@ the inverse of a covariance."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,12 @@ INDEFINITE = 1e-10  # of the largest eigenvalue: a negative one of that size is 
 REMEDY = "Drop such columns, or rescale the columns, for example with StandardScaler"
 
 
-def completed(metric: Metric, X: Any, names: Any) -> dict[str, Any]:
-    """All parameters of a metric for the rows of a fit. names : of the columns, or None."""
+def completed(metric: Metric, X: Any, names: Any) -> Metric:
+    """A metric with all its parameters for the rows of a fit. names : of the columns, or None."""
+    return replace(metric, parameters=_all_parameters(metric, X, names))
+
+
+def _all_parameters(metric: Metric, X: Any, names: Any) -> dict[str, Any]:
     parameters = metric.parameters
     if metric.name == "seuclidean":
         V = parameters.get("V")

@@ -107,15 +107,37 @@ def pairwise(
     if callable(metric):
         return asked_pairs(Y, eps, metric, parameters, other)
 
+    told = False
+
     def near(X: Any, rows: Rows) -> Flags:
+        nonlocal told
         with warnings.catch_warnings():
             # Numbers that are not zero are true, for metrics that compare sets.
             if metric in PAIRWISE_BOOLEAN_FUNCTIONS:
                 warnings.simplefilter("ignore", DataConversionWarning)
-            flags: Flags = pairwise_distances(X[rows], Y, metric=metric, **parameters) <= eps
+            distances = pairwise_distances(X[rows], Y, metric=metric, **parameters)
+        undefined = np.isnan(distances)
+        if X is Y:  # a row is near itself, also a row of zeros by "braycurtis"
+            undefined[np.arange(len(rows)), rows] = False
+        if undefined.any() and not told:
+            place, j = np.argwhere(undefined)[0]
+            told = True
+            warn_of_undefined(metric, f"row {rows[place]} of X and {other} {j}")
+        flags: Flags = distances <= eps
         return flags
 
     return near
+
+
+def warn_of_undefined(metric: str, pair: str) -> None:
+    warnings.warn(
+        f"metric={metric!r} gives nan, for example for {pair}: expected a distance between any two "
+        "rows. Such rows count as far apart, as in scikit-learn. Drop rows of zeros and rows whose "
+        "values are all equal, which some metrics cannot compare; rescale X if its values are "
+        "extreme.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 def sparse_pairs(Y: Any, eps: float, metric: str) -> Near:

@@ -19,7 +19,7 @@ def pieces(n_rows: int, row_bytes: float) -> Iterator[slice]:
         yield slice(first, min(first + step, n_rows))
 
 
-def picked(X: Any, rows: NDArray[np.intp]) -> Any:
+def picked(X: Any, rows: NDArray[np.signedinteger]) -> Any:
     """``X[rows]``, a copy. X : an array of any dimension, or a CSR matrix; rows : numbers from
     zero on, of rows that X has."""
     if sparse.issparse(X):
@@ -31,7 +31,7 @@ def picked(X: Any, rows: NDArray[np.intp]) -> Any:
     return copy
 
 
-def _picked_sparse(X: Any, rows: NDArray[np.intp]) -> Any:
+def _picked_sparse(X: Any, rows: NDArray[np.signedinteger]) -> Any:
     ends = np.zeros(len(rows) + 1, dtype=X.indptr.dtype)
     np.cumsum(np.diff(X.indptr)[rows], out=ends[1:])
     data = np.empty(ends[-1], dtype=X.data.dtype)

@@ -7,6 +7,7 @@ import numpy as np
 from coterie.algorithms.covariance import FAMILIES
 from coterie.algorithms.reachability import LEAST_REACH, Path
 from coterie.estimators import DBSCAN, DBSCANPath, GaussianMixture, KMeans
+from coterie.estimators.metrics import METRIC_NAMES
 from coterie.kernels.reachability_steps import METRICS, Nearest
 
 METRICS_OF_MEANS = ("euclidean", "cosine")
@@ -60,7 +61,12 @@ def in_density(model: DBSCAN) -> str | None:
     for name, values in (model._metric_params or {}).items():
         if isinstance(values, np.ndarray) and values.shape not in ((d,), (d, d)):
             return f"_metric_params/{name} of shape {values.shape} are not those of {d} columns"
-    if model.metric == "precomputed":
+    metric, eps = model._metric_of_fit, getattr(model, "_eps", model.eps)
+    if not (0 < eps < np.inf and metric.p > 0):
+        return f"its clusters are of eps={eps!r} and p={metric.p!r}"
+    if not (callable(metric.name) or metric.name in METRIC_NAMES):
+        return f"its clusters are of the unknown metric {metric.name!r}"
+    if metric.name == "precomputed":
         return None if model.n_features_in_ == len(labels) else "distances are not square"
     if not hasattr(model, "components_"):
         return "components_ are not there"
@@ -69,7 +75,7 @@ def in_density(model: DBSCAN) -> str | None:
 
 def in_path(model: DBSCANPath) -> str | None:
     path: Path = model._path
-    if path.metric not in METRICS or path.metric != model.metric or not 0 < path.unit < np.inf:
+    if path.metric not in METRICS or not 0 < path.unit < np.inf:
         return f"its structure is of the metric {path.metric!r}"
     return _in_nearest(path.near) or _in_chain(path) or _in_distances(model, path)
 

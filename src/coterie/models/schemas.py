@@ -160,12 +160,28 @@ DENSITY = Schema(
         "index_reason_": WORDS,
         **COLUMNS,
         "_metric_params": Table(Parameter()),
+        "_eps": Number(0.0),
+        "_metric": Parameter(),
+        "_p": Number(0.0),
     },
-    optional=frozenset(["components_", "n_neighbors_", "index_reason_", "feature_names_in_"]),
+    # Older files have no metric and eps of the fit.
+    optional=frozenset(
+        [
+            "components_",
+            "n_neighbors_",
+            "index_reason_",
+            "feature_names_in_",
+            "_eps",
+            "_metric",
+            "_p",
+        ]
+    ),
     parameters={"metric_params": Table(Parameter())},
     amiss=amiss.in_density,
     # n x c distances, which nothing needs: predict is given those of new rows
-    left_out=lambda model: {"components_"} if model.metric == "precomputed" else set(),
+    left_out=lambda model: (
+        {"components_"} if model._metric_of_fit.name == "precomputed" else set()
+    ).union({"_metric"} if callable(model._metric_of_fit.name) else set()),
 )
 
 # DBSCAN for every eps
