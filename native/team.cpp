@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -42,13 +43,17 @@ template <class T> void wait_while_equal(std::atomic<T>& value, T seen) {
 
 Team::Team(int n_threads, std::function<void()> poll)
     : size_(std::max(1, n_threads)), poll_(std::move(poll)), rooms_(size_ + 1) {
+    threads_.reserve(size_ - 1); // the last failure that may leave the constructor
     try {
         for (int t = 1; t < size_; ++t)
             threads_.emplace_back([this, t] { wait_and_work(t); });
     } catch (const std::system_error&) {
-        // The system grants no more threads: work with those it gave. The answer is the same.
+        size_ = static_cast<int>(threads_.size()) + 1;
+    } catch (const std::bad_alloc&) {
         size_ = static_cast<int>(threads_.size()) + 1;
     }
+    // No more threads were granted: the team works with those it has, and the answer is the same.
+    // An exception that left now would destroy running threads, which ends the process.
 }
 
 Team::~Team() {

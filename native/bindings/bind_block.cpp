@@ -1,5 +1,8 @@
 // bind_block.cpp: a block of rows, and what can be asked of it once.
 #include "block.hpp"
+
+#include <algorithm>
+
 #include "coterie/hash.hpp"
 #include "coterie/scan.hpp"
 
@@ -11,10 +14,25 @@ namespace {
 
 using Weights = std::optional<Input<double, 1>>;
 
+// starts: where each row begins among as many values and columns, and where the last one ends.
+template <class T>
+void check_sparse(const Input<T, 1>& values, const Input<int32_t, 1>& columns,
+                  const Input<int64_t, 1>& starts) {
+    expect_shape("columns", columns, {values.shape(0)});
+    const size_t n = starts.shape(0);
+    const bool whole = n > 0 && starts(0) == 0 &&
+                       starts(n - 1) == static_cast<int64_t>(values.shape(0)) &&
+                       std::is_sorted(starts.data(), starts.data() + n);
+    if (!whole)
+        throw std::invalid_argument("starts: expected numbers that rise from 0 to that of the "
+                                    "values; is this the indptr of a CSR matrix?");
+}
+
 template <class T> void def_constructors(nb::class_<Block>& block, Kind dense, Kind sparse) {
     // Moved into place when whole: an error leaves nothing behind.
     const auto finish = [](Block* self, Block block, const Weights& weights, nb::object team) {
         if (weights) {
+            expect_shape("weights", *weights, {block.n()});
             block.rows.weights = weights->data();
             block.keep.push_back(nb::cast(*weights));
         }
@@ -37,6 +55,7 @@ template <class T> void def_constructors(nb::class_<Block>& block, Kind dense, K
         "__init__",
         [=](Block* self, Input<T, 1> values, Input<int32_t, 1> columns, Input<int64_t, 1> starts,
             int n_columns, Weights weights, nb::object team) {
+            check_sparse(values, columns, starts);
             Block block;
             block.rows.kind = sparse;
             block.rows.n = static_cast<int64_t>(starts.shape(0)) - 1;
@@ -77,8 +96,11 @@ void bind_block(nb::module_& m) {
             [](const Block& b, Input<int32_t, 1> top, int levels,
                std::optional<Input<int32_t, 1>> square_top, int square_levels) {
                 coterie::Team& team = b.team();
+                const size_t d = b.d();
+                expect_shape("top", top, {d});
+                if (square_top)
+                    expect_shape("square_top", *square_top, {d});
                 const Grid grid(top.data(), b.rows.d, levels);
-                const size_t d = b.rows.d;
                 int64_t* sums;
                 auto out = new_array<int64_t>({static_cast<size_t>(levels), d}, sums);
                 std::fill(sums, sums + levels * d, 0);
@@ -104,7 +126,8 @@ void bind_block(nb::module_& m) {
             [](const Block& b, Input<double, 2> means) {
                 coterie::Team& team = b.team();
                 double* data;
-                const size_t n = b.rows.n, k = means.shape(0);
+                const size_t n = b.n(), k = means.shape(0);
+                expect_shape("means", means, {k, b.d()});
                 auto out = new_array<double>({n, k}, data);
                 {
                     nb::gil_scoped_release release;
@@ -117,6 +140,7 @@ void bind_block(nb::module_& m) {
             "projection_range",
             [](const Block& b, Input<double, 1> direction) {
                 coterie::Team& team = b.team();
+                expect_shape("direction", direction, {b.d()});
                 nb::gil_scoped_release release;
                 return coterie::projection_range(team, b.rows, direction.data());
             },
@@ -139,6 +163,12 @@ void bind_block(nb::module_& m) {
             "farthest",
             [](const Block& b, Input<double, 2> means, Input<int32_t, 1> labels, int count) {
                 coterie::Team& team = b.team();
+                const auto k = static_cast<int32_t>(means.shape(0));
+                expect_shape("means", means, {means.shape(0), b.d()});
+                expect_shape("labels", labels, {b.n()});
+                if (std::any_of(labels.data(), labels.data() + b.n(),
+                                [k](int32_t label) { return label < 0 || label >= k; }))
+                    throw std::invalid_argument("labels: expected numbers of rows of means");
                 std::vector<std::pair<double, int64_t>> found;
                 {
                     nb::gil_scoped_release release;

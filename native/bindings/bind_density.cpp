@@ -121,8 +121,10 @@ void bind_density(nb::module_& m) {
         "core_rows",
         [](const Block& block, Input<uint8_t, 1> core, Input<int64_t, 1> labels) {
             const auto n = static_cast<size_t>(block.rows.n);
-            if (block.rows.sparse() || core.shape(0) != n || labels.shape(0) != n)
-                throw nb::value_error("expected dense rows, and a flag and a label for each");
+            expect_shape("core", core, {n});
+            expect_shape("labels", labels, {n});
+            if (block.rows.sparse())
+                throw nb::value_error("expected dense rows");
             return block.rows.kind == coterie::Kind::float64
                        ? core_rows<double>(block, core, labels)
                        : core_rows<float>(block, core, labels);
@@ -133,9 +135,10 @@ void bind_density(nb::module_& m) {
         "reach",
         [](const Block& cores, Input<int64_t, 1> labels, const Block& queries,
            const std::string& metric, double p, double eps, const std::string& index) {
-            if (static_cast<int64_t>(labels.shape(0)) != cores.rows.n ||
-                cores.rows.d != queries.rows.d || cores.rows.kind != queries.rows.kind)
-                throw nb::value_error("cores, labels and queries do not fit together");
+            expect_shape("labels", labels, {cores.n()});
+            if (cores.rows.d != queries.rows.d || cores.rows.kind != queries.rows.kind)
+                throw nb::value_error("expected cores and queries with as many columns, and of "
+                                      "one type");
             int64_t* data;
             auto out = new_array<int64_t>({static_cast<size_t>(queries.rows.n)}, data);
             coterie::Team& team = cores.team();

@@ -11,6 +11,13 @@ coterie::Grid grid_of(const Input<int32_t, 1>& top, int levels) {
     return coterie::Grid(top.data(), static_cast<int>(top.shape(0)), levels);
 }
 
+// sums: (k, levels, columns), mass: (k, mass levels)
+void check_shapes(const Input<int64_t, 3>& sums, const Input<int32_t, 1>& top,
+                  const Input<int64_t, 2>& mass) {
+    expect_shape("top", top, {sums.shape(2)});
+    expect_shape("mass", mass, {sums.shape(0), mass.shape(1)});
+}
+
 } // namespace
 
 void bind_exact(nb::module_& m) {
@@ -18,6 +25,8 @@ void bind_exact(nb::module_& m) {
         "means_from_sums",
         [](coterie::Team& team, Input<int64_t, 3> sums, Input<int32_t, 1> top,
            Input<int64_t, 2> mass, int mass_top, InOut<double, 2> means) {
+            check_shapes(sums, top, mass);
+            expect_shape("means", means, {sums.shape(0), sums.shape(2)});
             const coterie::Grid grid = grid_of(top, static_cast<int>(sums.shape(1)));
             nb::gil_scoped_release release;
             return coterie::means_from_sums(team, sums.data(), grid, mass.data(),
@@ -30,6 +39,8 @@ void bind_exact(nb::module_& m) {
         "saving",
         [](coterie::Team& team, Input<int64_t, 3> sums, Input<int32_t, 1> top,
            Input<int64_t, 2> mass, int mass_top, Input<double, 2> means) {
+            check_shapes(sums, top, mass);
+            expect_shape("means", means, {sums.shape(0), sums.shape(2)});
             coterie::WideSum total;
             const coterie::Grid grid = grid_of(top, static_cast<int>(sums.shape(1)));
             {

@@ -25,6 +25,9 @@ void bind_lloyd(nb::module_& m) {
                Input<double, 1> high, std::optional<Input<int32_t, 1>> top, int levels,
                std::optional<int> mass_top, int mass_levels, const std::string& algorithm) {
                 const Block& b = nb::cast<Block&>(block);
+                expect_shape("labels", labels, {b.n()});
+                if (top)
+                    expect_shape("top", *top, {b.d()});
                 std::optional<Grid> grid, mass;
                 if (top)
                     grid = Grid(top->data(), b.rows.d, levels);
@@ -32,7 +35,8 @@ void bind_lloyd(nb::module_& m) {
                     mass = Grid(&*mass_top, 1, mass_levels);
                 LloydWork work;
                 work.lloyd = std::make_unique<coterie::Lloyd>(
-                    b.rows, ranges_of(low, high), labels.data(), std::move(grid), std::move(mass),
+                    b.rows, ranges_of(b, low, high), labels.data(), std::move(grid),
+                    std::move(mass),
                     algorithm == "brute" ? coterie::Algorithm::brute : coterie::Algorithm::bounds);
                 work.block = block;
                 work.labels = nb::cast(labels);
@@ -41,12 +45,13 @@ void bind_lloyd(nb::module_& m) {
                 work.d = b.rows.d;
                 new (self) LloydWork(std::move(work)); // last: what throws before leaves nothing
             },
-            "block"_a, "labels"_a.noconvert(), "low"_a, "high"_a, "top"_a.none(), "levels"_a,
+            "block"_a, "labels"_a, "low"_a, "high"_a, "top"_a.none(), "levels"_a,
             "mass_top"_a.none(), "mass_levels"_a, "algorithm"_a)
         .def(
             "step",
             [](LloydWork& self, Input<double, 2> means) {
                 coterie::Team& team = nb::cast<Block&>(self.block).team();
+                expect_shape("means", means, {means.shape(0), static_cast<size_t>(self.d)});
                 coterie::StepCounts counts;
                 self.k = static_cast<int>(means.shape(0));
                 {

@@ -91,11 +91,15 @@ void bind_mixture(nb::module_& m) {
                 const size_t k = means.shape(0), d = means.shape(1);
                 const Covariance covariance = covariance_of(kind);
                 const size_t wanted = size_of_factors(covariance, k, d);
-                if (origin.shape(0) != d || scale.shape(0) != d || offsets.shape(0) != k ||
-                    (factors && factors->shape(0) != wanted) ||
-                    (centres && (centres->shape(0) != k || centres->shape(1) != d)) ||
-                    (negligible && negligible->shape(0) != k))
-                    throw std::invalid_argument("mixture: shapes do not fit each other");
+                expect_shape("origin", origin, {d});
+                expect_shape("scale", scale, {d});
+                expect_shape("offsets", offsets, {k});
+                if (factors)
+                    expect_shape("factors", *factors, {wanted});
+                if (centres)
+                    expect_shape("centres", *centres, {k, d});
+                if (negligible)
+                    expect_shape("negligible", *negligible, {k});
                 PreparedMixture made; // moved into place when whole: an error leaves nothing behind
                 made.kind = covariance;
                 made.k = static_cast<int>(k);
@@ -138,9 +142,10 @@ void bind_mixture(nb::module_& m) {
                std::optional<Input<int32_t, 1>> labels) {
                 MixtureTask task = self.task(block);
                 task.all_in_one = !labels;
+                if (!labels && self.k != 1)
+                    throw std::invalid_argument("expected labels: there are several components");
                 if (labels) {
-                    if (static_cast<int64_t>(labels->shape(0)) != block.rows.n)
-                        throw std::invalid_argument("expected a label for each row");
+                    expect_shape("labels", *labels, {block.n()});
                     for (int64_t i = 0; i < block.rows.n; ++i)
                         if (labels->data()[i] < 0 || labels->data()[i] >= self.k)
                             throw std::invalid_argument("expected labels from 0 to k - 1");
@@ -154,9 +159,7 @@ void bind_mixture(nb::module_& m) {
             [](const PreparedMixture& self, const Block& block, int64_t first,
                Input<double, 2> degrees) {
                 MixtureTask task = self.task(block);
-                if (static_cast<int64_t>(degrees.shape(0)) != block.rows.n ||
-                    static_cast<int>(degrees.shape(1)) != self.k)
-                    throw std::invalid_argument("expected a degree for each row and component");
+                expect_shape("degrees", degrees, {block.n(), static_cast<size_t>(self.k)});
                 task.given_degrees = degrees.data();
                 return swept(block, task, first);
             },

@@ -88,9 +88,11 @@ void bind_reachability(nb::module_& m) {
            Input<double, 2> sums, Input<int32_t, 2> neighbours, Input<int32_t, 1> order,
            Input<double, 1> height, double reach) {
             const size_t n = core.shape(0), k = sums.shape(1);
-            if (member.shape(0) != n || sums.shape(0) != n || neighbours.shape(0) != n ||
-                neighbours.shape(1) != k || order.shape(0) != n || height.shape(0) != n)
-                throw nb::value_error("the parts of the structure do not fit together");
+            expect_shape("member", member, {n});
+            expect_shape("sums", sums, {n, k});
+            expect_shape("neighbours", neighbours, {n, k});
+            expect_shape("order", order, {n});
+            expect_shape("height", height, {n});
             int64_t* labels;
             auto out = new_array<int64_t>({n}, labels);
             coterie::Path path;

@@ -12,7 +12,7 @@ struct SeedingWork {
     nb::object copies;
     std::unique_ptr<coterie::Seeding> seeding;
     coterie::Team& team() const { return nb::cast<Block&>(block).team(); }
-    int d() const { return nb::cast<Block&>(block).rows.d; }
+    size_t d() const { return nb::cast<Block&>(block).d(); }
 };
 
 void check_buckets(const Input<int32_t, 1>& buckets, int count) {
@@ -55,10 +55,13 @@ void bind_seeding(nb::module_& m) {
                std::optional<Input<int32_t, 1>> copies, int bucket_bits, int64_t seeds) {
                 if (bucket_bits < 1 || bucket_bits > coterie::kMostBucketBits)
                     throw nb::value_error("bucket_bits is out of range: expected 1 to 13");
+                const Block& b = nb::cast<Block&>(block);
+                if (copies)
+                    expect_shape("copies", *copies, {b.n()});
                 SeedingWork work;
-                work.seeding = std::make_unique<coterie::Seeding>(
-                    nb::cast<Block&>(block).rows, ranges_of(low, high),
-                    copies ? copies->data() : nullptr, bucket_bits, seeds);
+                work.seeding = std::make_unique<coterie::Seeding>(b.rows, ranges_of(b, low, high),
+                                                                  copies ? copies->data() : nullptr,
+                                                                  bucket_bits, seeds);
                 work.block = block;
                 work.copies = copies ? nb::cast(*copies) : nb::none();
                 new (self) SeedingWork(std::move(work)); // last: what throws before leaves nothing
@@ -78,6 +81,8 @@ void bind_seeding(nb::module_& m) {
             "approach",
             [](SeedingWork& w, std::optional<Input<double, 1>> seed, int shift) {
                 coterie::Team& team = w.team();
+                if (seed)
+                    expect_shape("seed", *seed, {w.d()});
                 double largest;
                 {
                     nb::gil_scoped_release release;
@@ -90,6 +95,7 @@ void bind_seeding(nb::module_& m) {
             "potentials",
             [](SeedingWork& w, Input<double, 2> candidates, int shift) {
                 coterie::Team& team = w.team();
+                expect_shape("candidates", candidates, {candidates.shape(0), w.d()});
                 std::vector<int64_t> units(candidates.shape(0));
                 {
                     nb::gil_scoped_release release;
@@ -117,6 +123,7 @@ void bind_seeding(nb::module_& m) {
             "refine",
             [](SeedingWork& w, Input<double, 2> seeds) {
                 coterie::Team& team = w.team();
+                expect_shape("seeds", seeds, {seeds.shape(0), w.d()});
                 nb::gil_scoped_release release;
                 w.seeding->refine(team, seeds.data(), static_cast<int>(seeds.shape(0)));
             },

@@ -1,6 +1,4 @@
 // bind_triangles.cpp: matrices of a mixture as upper triangles.
-#include <stdexcept>
-
 #include "bindings.hpp"
 #include "coterie/kernels.hpp"
 #include "coterie/team.hpp"
@@ -10,21 +8,20 @@ using namespace nb::literals;
 
 namespace {
 
-void check(bool fits) {
-    if (!fits)
-        throw std::invalid_argument("expected (k, d, d) matrices and (k, d (d + 1) / 2) triangles");
-}
+using coterie::triangle_size;
 
 void fold(Input<double, 3> matrices, InOut<double, 2> triangles) {
-    const size_t k = matrices.shape(0), d = matrices.shape(1), size = coterie::triangle_size(d);
-    check(matrices.shape(2) == d && triangles.shape(0) == k && triangles.shape(1) == size);
+    const size_t k = matrices.shape(0), d = matrices.shape(1), size = triangle_size(d);
+    expect_shape("matrices", matrices, {k, d, d});
+    expect_shape("triangles", triangles, {k, size});
     for (size_t c = 0; c < k; ++c)
         coterie::fold(matrices.data() + c * d * d, d, triangles.data() + c * size);
 }
 
 void unfold(Input<double, 2> triangles, InOut<double, 3> matrices, bool symmetric) {
-    const size_t k = matrices.shape(0), d = matrices.shape(1), size = coterie::triangle_size(d);
-    check(matrices.shape(2) == d && triangles.shape(0) == k && triangles.shape(1) == size);
+    const size_t k = matrices.shape(0), d = matrices.shape(1), size = triangle_size(d);
+    expect_shape("matrices", matrices, {k, d, d});
+    expect_shape("triangles", triangles, {k, size});
     for (size_t c = 0; c < k; ++c)
         coterie::unfold(triangles.data() + c * size, d, symmetric, matrices.data() + c * d * d);
 }
@@ -44,9 +41,11 @@ void share_out(coterie::Team& team, size_t count, double operations, const Work&
 
 void covariances_about(coterie::Team& team, Input<double, 2> second, Input<double, 1> mass,
                        Input<double, 2> first, Input<double, 2> shift, InOut<double, 2> out) {
-    const size_t k = first.shape(0), d = first.shape(1), size = coterie::triangle_size(d);
-    check(second.shape(0) == k && second.shape(1) == size && mass.shape(0) == k &&
-          shift.shape(0) == k && shift.shape(1) == d && out.shape(0) == k && out.shape(1) == size);
+    const size_t k = first.shape(0), d = first.shape(1), size = triangle_size(d);
+    expect_shape("second", second, {k, size});
+    expect_shape("mass", mass, {k});
+    expect_shape("shift", shift, {k, d});
+    expect_shape("out", out, {k, size});
     share_out(team, k, static_cast<double>(size), [&](size_t c) {
         std::vector<double> means(d);
         coterie::covariance_about(second.data() + c * size, mass(c), first.data() + c * d,
@@ -56,8 +55,8 @@ void covariances_about(coterie::Team& team, Input<double, 2> second, Input<doubl
 
 std::vector<bool> wider_than(coterie::Team& team, Input<double, 2> triangles, Input<double, 1> root,
                              double times) {
-    const size_t k = triangles.shape(0), d = root.shape(0), size = coterie::triangle_size(d);
-    check(triangles.shape(1) == size);
+    const size_t k = triangles.shape(0), d = root.shape(0), size = triangle_size(d);
+    expect_shape("triangles", triangles, {k, size});
     std::vector<uint8_t> found(k);
     share_out(team, k, static_cast<double>(size) * d, [&](size_t c) {
         coterie::Buffer<double, coterie::Pages> rest(size);
@@ -68,8 +67,8 @@ std::vector<bool> wider_than(coterie::Team& team, Input<double, 2> triangles, In
 }
 
 double largest_reach(Input<double, 2> triangles, Input<double, 2> vectors) {
-    const size_t k = vectors.shape(0), d = vectors.shape(1), size = coterie::triangle_size(d);
-    check(triangles.shape(0) == k && triangles.shape(1) == size);
+    const size_t k = vectors.shape(0), d = vectors.shape(1), size = triangle_size(d);
+    expect_shape("triangles", triangles, {k, size});
     std::vector<double> sums(d);
     double largest = 0.0;
     for (size_t c = 0; c < k; ++c) {
@@ -81,7 +80,7 @@ double largest_reach(Input<double, 2> triangles, Input<double, 2> vectors) {
 }
 
 bool cholesky(InOut<double, 1> triangle, int d) {
-    check(triangle.shape(0) == coterie::triangle_size(d));
+    expect_shape("triangle", triangle, {triangle_size(d)});
     nb::gil_scoped_release release;
     return coterie::kernels().cholesky(triangle.data(), d);
 }
@@ -89,12 +88,13 @@ bool cholesky(InOut<double, 1> triangle, int d) {
 // Which of them has no root, the first one; or -1.
 int64_t inverse_roots(coterie::Team& team, Input<double, 2> triangles, Input<int64_t, 1> which,
                       int d, InOut<double, 2> out) {
-    const size_t size = coterie::triangle_size(d), count = which.shape(0);
-    bool fits =
-        triangles.shape(1) == size && out.shape(1) == size && triangles.shape(0) == out.shape(0);
+    const size_t size = triangle_size(d), count = which.shape(0), k = triangles.shape(0);
+    expect_shape("triangles", triangles, {k, size});
+    expect_shape("out", out, {k, size});
     for (size_t i = 0; i < count; ++i)
-        fits &= which(i) >= 0 && static_cast<size_t>(which(i)) < triangles.shape(0);
-    check(fits);
+        if (which(i) < 0 || static_cast<size_t>(which(i)) >= k)
+            throw std::invalid_argument("which: expected numbers of triangles, got " +
+                                        std::to_string(which(i)));
     std::vector<uint8_t> found(count);
     share_out(team, count, static_cast<double>(size) * d, [&](size_t i) {
         const double* from = triangles.data() + which(i) * size;

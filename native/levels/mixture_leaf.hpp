@@ -61,15 +61,15 @@ struct Squares {
     template <class T>
     COTERIE_INLINE void read_four(const T* x, int64_t stride, int g, int j) const {
         const D4 from = load<D4>(origin + j), times = load<D4>(scale + j);
-        double *out = columns + 8 * (g * padded + j), *by_row = rows + 8 * g * padded + j;
+        double* out = columns + 8 * (g * padded + j);
 #pragma GCC unroll 2
         for (int half = 0; half < 2; ++half, out += 4) {
             D4 row[4];
 #pragma GCC unroll 4
-            for (int q = 0; q < 4; ++q, x += stride, by_row += padded) {
+            for (int q = 0; q < 4; ++q, x += stride) {
                 row[q] = (load4(x) - from) * times;
                 if (rows)
-                    store(by_row, row[q]);
+                    store(rows + (8 * g + 4 * half + q) * padded + j, row[q]);
             }
             store_turned(row[0], row[1], row[2], row[3], out);
         }
@@ -79,14 +79,14 @@ struct Squares {
     // Eight columns.
     template <class T> COTERIE_INLINE void read_eight(const T* x, int g, int j) const {
         const VD from = load<VD>(origin + j), times = load<VD>(scale + j);
-        double *out = columns + 8 * (g * padded + j), *by_row = rows + 8 * g * padded + j;
+        double* out = columns + 8 * (g * padded + j);
         VD row[8];
 #pragma GCC unroll 8
         for (int q = 0; q < 8; ++q, x += d)
             row[q] = (load8(x) - from) * times;
         if (rows)
             for (int q = 0; q < 8; ++q)
-                store(by_row + q * padded, row[q]);
+                store(rows + (8 * g + q) * padded + j, row[q]);
         turn_eight(row);
 #pragma GCC unroll 8
         for (int q = 0; q < 8; ++q)

@@ -34,3 +34,6 @@ void test_lloyd();
 void test_density();
 void test_reachability();
 void test_mixture();
+void test_kmeans_seeding();
+void test_table();
+void test_triangles();

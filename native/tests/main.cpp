@@ -8,5 +8,8 @@ int main() {
     test_density();
     test_reachability();
     test_mixture();
+    test_kmeans_seeding();
+    test_table();
+    test_triangles();
     std::puts("native tests passed");
 }

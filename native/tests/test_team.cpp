@@ -1,13 +1,36 @@
-// test_team.cpp: every chunk once, whatever the number of threads; exceptions arrive.
+// test_team.cpp: every chunk once, whatever the number of threads; exceptions arrive; memory and
+// threads may run out.
 #include "coterie/team.hpp"
 
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 
 #include "check.hpp"
 
 using coterie::Team;
+
+namespace {
+
+// How many more allocations succeed; below zero: all do.
+std::atomic<int> allocations_left{-1};
+
+} // namespace
+
+// All of this program's `new` goes through here, so that a test can let one of them fail.
+void* operator new(size_t bytes) {
+    if (allocations_left >= 0 && allocations_left-- <= 0) {
+        allocations_left = 0;
+        throw std::bad_alloc();
+    }
+    if (void* memory = std::malloc(bytes ? bytes : 1))
+        return memory;
+    throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -111,6 +134,27 @@ void teams_come_and_go() {
     }
 }
 
+// Where memory runs out while threads start, there is no team, or one of fewer threads that works.
+void memory_runs_out_while_threads_start() {
+    int none = 0, fewer = 0, all = 0;
+    for (int granted = 0; all == 0; ++granted) {
+        std::unique_ptr<Team> team;
+        allocations_left = granted;
+        try {
+            team.reset(new Team(5));
+        } catch (const std::bad_alloc&) {
+        }
+        allocations_left = -1;
+        ++(!team ? none : team->size() < 5 ? fewer : all);
+        if (!team)
+            continue;
+        std::atomic<int> count{0};
+        team->for_chunks(100, 1, [&](int, int64_t, int64_t) { ++count; });
+        CHECK(count == 100);
+    }
+    CHECK(none > 0 && fewer > 0);
+}
+
 } // namespace
 
 void test_team() {
@@ -119,4 +163,5 @@ void test_team() {
     exceptions_arrive();
     polls_may_end_the_work();
     teams_come_and_go();
+    memory_runs_out_while_threads_start();
 }

@@ -95,7 +95,7 @@ def test_covariances_about_another_centre_and_reach(d: int, n_threads: int) -> N
         moved = z - shift[c]
         wanted = (moved * one[:, None]).T @ moved / one.sum()
         np.testing.assert_allclose(found[c], triangles.folded(wanted), rtol=1e-12, atol=1e-12)
-    with pytest.raises(ValueError, match="triangles"):
+    with pytest.raises(ValueError, match="shift: expected shape"):
         triangles.covariances_about(second, r.sum(axis=0), r.T @ z, shift[:3], found, team)
     triangles.covariances_about(second, r.sum(axis=0), r.T @ z, shift, second, team)
     assert np.array_equal(second, found)

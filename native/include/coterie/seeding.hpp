@@ -65,6 +65,7 @@ private:
     const int32_t* copies_;
     int bucket_bits_;
     int64_t expected_;
+    const Kernels& kernels_; // of the level in use at the start: columns_ is packed by its width
     bool coarse_ = true;
     int seeds_ = 0;        // since the start
     int shift_ = 0;        // that units_ were counted with
