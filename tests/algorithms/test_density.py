@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from coterie import DBSCAN
-from coterie.algorithms.density import NOISE, DensityRun, PointKind, density, kinds_of
+from coterie.algorithms.density import NOISE, DbscanResult, PointKind, density, kinds_of
 from coterie.kernels import _native
 from coterie.kernels.block import Block
 from coterie.kernels.neighbourhoods import INDEXES, Measure
@@ -21,7 +21,7 @@ def run(
     min_samples: int,
     weights: list[float] | None = None,
     index: str = "auto",
-) -> DensityRun:
+) -> DbscanResult:
     w = None if weights is None else np.array(weights)
     block = Block.over(np.array(X, dtype=np.float64), w, _native.Team(1))
     return density(block, Measure(eps), min_samples, index=index, counts=True)
@@ -34,7 +34,14 @@ def test_core_border_noise(index: str) -> None:
     found = run(X, 1.0, 3, index=index)
     assert found.counts is not None
     assert found.counts.tolist() == [2, 3, 3, 3, 1, 2]
-    assert found.kind.tolist() == [BORDER, CORE, CORE, CORE, PointKind.NOISE, BORDER]
+    assert kinds_of(found.labels, found.core).tolist() == [
+        BORDER,
+        CORE,
+        CORE,
+        CORE,
+        PointKind.NOISE,
+        BORDER,
+    ]
     assert found.labels.tolist() == [0, 0, 0, 0, -1, 0]
 
 
@@ -53,7 +60,15 @@ def test_a_border_joins_the_lowest_numbered_cluster(index: str) -> None:
         found = run([[1.0], *sides], 1.0, 4, index=index)
         assert found.n_clusters == 2
         assert found.labels.tolist() == [0, 0, 0, 0, 1, 1, 1]
-        assert found.kind.tolist() == [BORDER, CORE, BORDER, BORDER, CORE, BORDER, BORDER]
+        assert kinds_of(found.labels, found.core).tolist() == [
+            BORDER,
+            CORE,
+            BORDER,
+            BORDER,
+            CORE,
+            BORDER,
+            BORDER,
+        ]
 
 
 @pytest.mark.parametrize("index", INDEXES)

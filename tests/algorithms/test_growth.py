@@ -21,6 +21,8 @@ class Matrix:
 
     near: np.ndarray
     at_once: int = 3
+    index: str = "table"
+    why: str = "a test gives it"
     asked: list[int] = field(default_factory=list)
 
     @property
@@ -99,6 +101,12 @@ def test_steps_are_told():
     told = []
     grow(Matrix(chain(3)), 2, step=told.append)
     assert told == ["count", "connect"]
+
+
+def test_the_result_names_its_index():
+    found = grow(Matrix(chain(3)), 2)
+    assert (found.index, found.why) == ("table", "a test gives it")
+    assert list(found.seconds) == ["count", "connect"]
 
 
 @pytest.mark.parametrize("labels", [[], [-1, -1]])

@@ -11,9 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from coterie import DBSCANPath, DensityEvent
-from coterie.algorithms import reachability
-from coterie.estimators import dbscan_path
+from coterie import DBSCAN, DBSCANPath, DensityEvent
 from coterie.estimators.dbscan_path import fit_bytes
 from coterie.kernels import _native
 
@@ -50,20 +48,38 @@ def test_where_a_curve_is_looked_at_must_be_distances(eps: Any, words: str) -> N
         DBSCANPath().fit(ROWS).curve(eps)
 
 
-def test_a_curve_has_one_team_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def teams(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The sizes of all teams of threads that start during a test."""
+    started: list[int] = []
+    make = _native.Team
+
+    def counted(n_threads: int) -> _native.Team:
+        started.append(n_threads)
+        return make(n_threads)
+
+    monkeypatch.setattr(_native, "Team", counted)
+    return started
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        DBSCANPath(n_jobs=2),
+        DBSCAN(n_jobs=2, trace=True),
+        DBSCAN(n_jobs=2, metric="cosine", count_neighbors=True),
+    ],
+)
+def test_a_fit_has_one_team_of_threads(estimator: Any, teams: list[int]) -> None:
+    estimator.fit(ROWS)
+    assert len(teams) == 1
+
+
+def test_a_curve_has_one_team_of_threads(teams: list[int]) -> None:
     path = DBSCANPath(n_jobs=2).fit(ROWS)
-    started = []
-
-    class Counted:
-        @staticmethod
-        def Team(n_threads: int) -> _native.Team:
-            started.append(n_threads)
-            return _native.Team(n_threads)
-
-    for module in (dbscan_path, reachability):
-        monkeypatch.setattr(module, "_native", Counted)
+    teams.clear()
     assert len(path.curve()) > 200
-    assert len(started) == 1
+    assert len(teams) == 1
 
 
 def test_eps_that_squares_cannot_tell() -> None:

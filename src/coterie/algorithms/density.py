@@ -38,24 +38,20 @@ def kinds_of(labels: NDArray[np.signedinteger], core: NDArray[np.bool_]) -> NDAr
 
 
 @dataclass(frozen=True)
-class DensityRun:
-    """One run of DBSCAN."""
+class DbscanResult:
+    """One run of DBSCAN, with native kernels or with supplied neighbourhoods."""
 
-    labels: Labels  # (n,) cluster of each point, -1 for noise
+    labels: Labels  # (n,) cluster of each point, `NOISE` for points in none
     core: NDArray[np.bool_]  # (n,)
     n_clusters: int
     counts: Labels | None  # (n,) points nearby each point, itself included; on request
-    index: str  # what answered "who is nearby?"
-    why: str  # this index and no other
-    seconds: dict[str, float]  # of the steps: index, count, connect, label
-
-    @property
-    def kind(self) -> NDArray[np.uint8]:
-        """(n,) the `PointKind` of each point."""
-        return kinds_of(self.labels, self.core)
+    index: str  # the index that found the neighbours
+    why: str  # the reason for this index
+    seconds: dict[str, float]  # of the steps, such as index, count, connect, label
+    depths: NDArray[np.intp] | None = None  # (n,) steps from the first core point; on request
 
     def __str__(self) -> str:
-        noise = int(np.count_nonzero(self.labels < 0))
+        noise = int(np.count_nonzero(self.labels == NOISE))
         return (
             f"{self.n_clusters} clusters, {int(self.core.sum())} core points, {noise} of "
             f"{len(self.labels)} points are noise, in {sum(self.seconds.values()):.3g} s "
@@ -71,7 +67,7 @@ def density(
     index: str = "auto",
     counts: bool = False,
     step: Callable[[str], object] | None = None,
-) -> DensityRun:
+) -> DbscanResult:
     """Cluster the rows of a block.
 
     With weights a point is core if the exact sum of the weights nearby, rounded once to float64,
@@ -91,7 +87,7 @@ def density(
     # 3. Number the clusters, and give border points to them.
     labels, n_clusters = near.label()
     clock.lap("label")
-    return DensityRun(labels, core, n_clusters, found, near.index, near.why, clock.seconds)
+    return DbscanResult(labels, core, n_clusters, found, near.index, near.why, clock.seconds)
 
 
 class Clock:

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.algorithms.density import NOISE
+from coterie.algorithms.density import NOISE, Clock, DbscanResult
 from coterie.algorithms.results import Floats
 
 Rows = NDArray[np.intp]
@@ -42,7 +42,17 @@ class Lists:
 
 
 class Nearby(Protocol):
-    """Knows which points are nearby. A point is always nearby to itself."""
+    """Neighbourhoods of points. A point is always nearby to itself."""
+
+    @property
+    def index(self) -> str:
+        """A name for the way in which neighbours are found."""
+        ...
+
+    @property
+    def why(self) -> str:
+        """The reason for this way."""
+        ...
 
     @property
     def n(self) -> int:
@@ -59,37 +69,27 @@ class Nearby(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Growth:
-    """What was found."""
-
-    labels: Rows  # (n,), -1 for noise
-    core: NDArray[np.bool_]  # (n,)
-    counts: Rows  # (n,) how many points are nearby
-    n_clusters: int
-    depths: Rows  # (n,) in which wave a point was reached, from 0; -1 for noise
-
-
 def grow(
     nearby: Nearby,
     min_samples: float,
     weights: Floats | None = None,
     *,
     room: float = 0.0,
-    step: Callable[[str], object] = lambda name: None,
-) -> Growth:
-    """Clusters of all points.
+    step: Callable[[str], object] | None = None,
+) -> DbscanResult:
+    """Clusters of all points, with counts and depths.
 
     room : bytes in which neighbourhoods may be kept, so as not to work them out twice.
     step : is told the name of each step that ended.
     """
+    clock = Clock(step)
     memory = Memory(nearby, room)
     counts = np.empty(nearby.n, dtype=np.intp)
     core = np.empty(nearby.n, dtype=bool)
     for rows, lists in memory.learn():
         counts[rows] = lists.lengths()
         core[rows] = enough(lists, min_samples, weights)
-    step("count")
+    clock.lap("count")
     labels = np.full(nearby.n, NOISE, dtype=np.intp)
     depths = np.full(nearby.n, NOISE, dtype=np.intp)
     n_clusters = 0
@@ -101,8 +101,10 @@ def grow(
             labels[front], depths[front] = n_clusters, depth
             front, depth = reached(front[core[front]], memory, labels), depth + 1
         n_clusters += 1
-    step("connect")
-    return Growth(labels, core, counts, n_clusters, depths)
+    clock.lap("connect")
+    return DbscanResult(
+        labels, core, n_clusters, counts, nearby.index, nearby.why, clock.seconds, depths
+    )
 
 
 def reached(front: Rows, memory: Memory, labels: Rows) -> Rows:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.algorithms.density import DensityRun
+from coterie.algorithms.density import NOISE, DbscanResult
 from coterie.kernels import _native
 from coterie.kernels.block import Block
 from coterie.kernels.neighbourhoods import Measure, reach
@@ -33,17 +33,17 @@ def waves(labels: NDArray[np.int64], depths: Rows) -> tuple[Wave, ...]:
 
 
 def depths_of(
-    X: NDArray[np.floating], run: DensityRun, measure: Measure, team: _native.Team
+    X: NDArray[np.floating], run: DbscanResult, measure: Measure, team: _native.Team
 ) -> Rows:
     """(n,) how many steps of at most eps, over core points, lead from the first core point of a
     cluster to each of its points; -1 for noise. X : the rows of the run."""
-    depths = np.full(len(X), -1, dtype=np.intp)
+    depths = np.full(len(X), NOISE, dtype=np.intp)
     core = np.flatnonzero(run.core)
     _, first = np.unique(run.labels[core], return_index=True)
-    front, rest, depth = core[first], np.flatnonzero(run.labels >= 0), 0
+    front, rest, depth = core[first], np.flatnonzero(run.labels != NOISE), 0
     while len(front):
         depths[front] = depth
-        rest = rest[depths[rest] < 0]
+        rest = rest[depths[rest] == NOISE]
         front = front[run.core[front]]
         if not len(front) or not len(rest):
             break

@@ -15,11 +15,12 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from coterie.algorithms.density import PointKind
+from coterie.algorithms.density import NOISE, DbscanResult, PointKind
+from coterie.algorithms.growth import grow
 from coterie.algorithms.waves import waves
 from coterie.estimators import density_ways as ways
 from coterie.estimators.budget import Allowance
-from coterie.estimators.density_units import checked_eps, weights_with_room
+from coterie.estimators.density_units import checked_eps, finite_extent, weights_with_room
 from coterie.estimators.metric_parameters import completed
 from coterie.estimators.metrics import METRIC_NAMES, Metric, check_distances
 from coterie.estimators.progress import fitting
@@ -29,10 +30,9 @@ from coterie.estimators.validation import (
     check_rows,
     check_weights,
     effective_threads,
-    refuse_not_finite,
 )
-from coterie.kernels import _native, steps
-from coterie.kernels.block import Block
+from coterie.kernels import _native
+from coterie.kernels.neighbourhoods import CorePoints
 
 Labels = NDArray[np.int64]
 WORK_PER_VALUE = 32  # products for each value of X, about: decides how many threads are worth it
@@ -224,7 +224,7 @@ class DBSCAN(
         X, metric, team = self._checked(X, reset=True)
         weights = check_weights(sample_weight, X.shape[0], signed=True)
         tell("check")
-        self._adopt(metric, eps, self._find(X, metric, eps, weights, team, tell))
+        self._adopt(metric, eps, *self._find(X, metric, eps, weights, team, tell))
         if self.trace:
             tell("trace")
         return self
@@ -263,7 +263,7 @@ class DBSCAN(
         X, metric, team = self._checked(X, reset=False)
         labels: Labels = self.labels_[self.core_sample_indices_]
         if not len(labels):
-            return np.full(X.shape[0], -1, dtype=np.int64)
+            return np.full(X.shape[0], NOISE, dtype=np.int64)
         eps = getattr(self, "_eps", float(self.eps))
         if metric.name == "precomputed":
             if sparse.issparse(X):
@@ -289,9 +289,8 @@ class DBSCAN(
         metric.check(X)
         size = X.nnz if sparse.issparse(X) else X.size
         team = _native.Team(effective_threads(self.n_jobs, WORK_PER_VALUE * size))
-        bad = steps.extent(Block.over(X, None, team)).bad
         names = getattr(self, "feature_names_in_", None)
-        refuse_not_finite(X, bad, names)
+        finite_extent(X, team, names)
         if metric.name == "precomputed":
             check_distances(X, square=reset)
         elif not metric.native:
@@ -308,10 +307,10 @@ class DBSCAN(
         weights: Any,
         team: _native.Team,
         step: Callable[[str], object],
-    ) -> ways.Found:
+    ) -> tuple[DbscanResult, CorePoints]:
         allowed = Allowance(self.memory_budget)
         weights, min_samples = weights_with_room(weights, self.min_samples)
-        ask = ways.Question(
+        options = ways.SearchOptions(
             eps=eps,
             min_samples=min_samples,
             weights=weights,
@@ -322,26 +321,28 @@ class DBSCAN(
         )
         if ways.goes_native(X, metric, allowed):
             allowed.refuse_beyond(ways.native_bytes(X), REMEDY)
-            return ways.find_native(X, metric, ask)
+            return ways.cluster_natively(X, metric, options)
         if metric.name == "precomputed":  # components_ can be as large as the matrix
             allowed.refuse_beyond(ways.copied_bytes(X), REMEDY_GIVEN)
-        return ways.find_grown(X, ways.supplied(X, metric, ask.eps, team), allowed.bytes / 4, ask)
+        neighbours = ways.neighbours_of(X, metric, eps, team)
+        result = grow(neighbours, min_samples, weights, room=allowed.bytes / 4, step=step)
+        return result, ways.core_points_of(X, result)
 
-    def _adopt(self, metric: Metric, eps: float, found: ways.Found) -> None:
-        self.labels_ = found.labels.astype(np.int64, copy=False)
-        self.core_sample_indices_ = found.cores
-        self.components_ = found.components
-        self.kind_ = found.kind
-        self.n_clusters_ = found.n_clusters
-        self.index_, self.index_reason_ = found.index, found.why
+    def _adopt(self, metric: Metric, eps: float, result: DbscanResult, points: CorePoints) -> None:
+        self.labels_ = result.labels.astype(np.int64, copy=False)
+        self.core_sample_indices_ = points.indices
+        self.components_ = points.rows
+        self.kind_ = points.kind
+        self.n_clusters_ = result.n_clusters
+        self.index_, self.index_reason_ = result.index, result.why
         self._eps, self._metric, self._p = eps, metric.name, metric.p
         self._metric_params = metric.parameters
         for name in ("n_neighbors_", "trace_"):
             self.__dict__.pop(name, None)
         if self.count_neighbors:
-            self.n_neighbors_ = found.counts
-        if found.depths is not None:
-            self.trace_ = waves(self.labels_, found.depths)
+            self.n_neighbors_ = result.counts
+        if self.trace and result.depths is not None:
+            self.trace_ = waves(self.labels_, result.depths)
 
     def _teller(self) -> Callable[[str], None]:
         began = time.perf_counter()

@@ -17,8 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie.algorithms.reachability import LEAST_REACH, reachability
 from coterie.estimators.budget import Allowance
 from coterie.estimators.dbscan import WORK_PER_VALUE, DensityEvent
-from coterie.estimators.density_units import checked_eps
-from coterie.estimators.problem import look_at
+from coterie.estimators.density_units import checked_eps, finite_extent
 from coterie.estimators.progress import fitting
 from coterie.estimators.scaling import Reach
 from coterie.estimators.validation import (
@@ -162,14 +161,12 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                 self.callback(DensityEvent(step, time.perf_counter() - began))
 
         X = check_rows(self, X, reset=True, accept_sparse=False)
-        threads = effective_threads(self.n_jobs, WORK_PER_VALUE * X.size)
-        names = getattr(self, "feature_names_in_", None)
-        _, _, extent = look_at(X, directions=False, n_threads=threads, names=names)
+        team = _native.Team(effective_threads(self.n_jobs, WORK_PER_VALUE * X.size))
+        reach = Reach.of(finite_extent(X, team, getattr(self, "feature_names_in_", None)))
         needed = fit_bytes(X.shape[0], X.shape[1], int(self.min_samples))
         Allowance(self.memory_budget, "DBSCANPath").refuse_beyond(needed, REMEDY)
         tell("check")
-        block = Block.over(X, None, _native.Team(threads))
-        reach = Reach.of(extent)
+        block = Block.over(X, None, team)
         path = reachability(block, self.metric, unit_of(reach), int(self.min_samples), tell)
         self._path = path
         self._least_eps = 0.0 if reach.spread is None else LEAST_REACH / path.unit

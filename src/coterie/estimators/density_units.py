@@ -18,12 +18,21 @@ from coterie.algorithms.results import Floats
 from coterie.estimators.directions import rows_near_one
 from coterie.estimators.metrics import Metric
 from coterie.estimators.scaling import Reach, scaled_rows, times_power
+from coterie.estimators.validation import refuse_not_finite
 from coterie.kernels import _native, steps
 from coterie.kernels.block import Block
+from coterie.kernels.steps import Extent
 
 SQUARES = 480  # an exponent: sums of squares of such values, and of their inverses, are numbers
 LARGEST_TOTAL = float(np.finfo(np.float64).max) / 2
 ROOM = 64  # an exponent: more than there are rows, so that no sum of weights overflows
+
+
+def finite_extent(X: Any, team: _native.Team, names: Any = None) -> Extent:
+    """The extent of rows, none of which may hold NaN or infinity. names : of the columns."""
+    extent = steps.extent(Block.over(X, None, team))
+    refuse_not_finite(X, extent.bad, names)
+    return extent
 
 
 def comparable_rows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from coterie.algorithms.density import NOISE, density, kinds_of
-from coterie.algorithms.growth import Nearby, Rows, grow, portions
+from coterie.algorithms.density import NOISE, DbscanResult, density, kinds_of
+from coterie.algorithms.growth import Nearby, Rows, portions
 from coterie.algorithms.waves import depths_of
 from coterie.estimators.budget import Allowance
 from coterie.estimators.density_units import comparable_rows
@@ -31,32 +31,16 @@ from coterie.estimators.nearby import (
 from coterie.estimators.pieces import picked
 from coterie.kernels import _native
 from coterie.kernels.block import Block
-from coterie.kernels.neighbourhoods import core_rows, reach
+from coterie.kernels.neighbourhoods import CorePoints, core_points, reach
 
 Labels = NDArray[np.int64]
-Kept = tuple[NDArray[np.uint8], NDArray[np.intp], Any]  # kinds, core rows, a copy of them
 FAR = np.iinfo(np.int64).max
 PER_ROW = 60  # bytes that the kernels take for each row beyond copies of it
 
 
 @dataclass(frozen=True)
-class Found:
-    """Clusters, whoever found them."""
-
-    labels: Labels
-    kind: NDArray[np.uint8]  # `PointKind` of each row
-    cores: NDArray[np.intp]  # the core rows
-    components: Any  # a copy of them
-    n_clusters: int
-    counts: Labels | None
-    index: str
-    why: str  # this index
-    depths: NDArray[np.intp] | None
-
-
-@dataclass(frozen=True)
-class Question:
-    """What is asked of the rows."""
+class SearchOptions:
+    """The parameters of a fit, checked, and its team of threads."""
 
     eps: float
     min_samples: float  # in the unit of the weights
@@ -87,42 +71,39 @@ def goes_native(X: Any, metric: Metric, allowed: Allowance) -> bool:
     return metric.name not in SPARSE_METRICS or native_bytes(X) <= allowed.bytes / 4
 
 
-def find_native(X: Any, metric: Metric, ask: Question) -> Found:
-    rows, eps = comparable_rows(dense(X), metric, ask.eps, ask.team)
-    block = Block.over(rows, ask.weights, ask.team)
+def cluster_natively(
+    X: Any, metric: Metric, options: SearchOptions
+) -> tuple[DbscanResult, CorePoints]:
+    """Clusters by native kernels, of dense rows or of rows that are made dense."""
+    team = options.team
+    rows, eps = comparable_rows(dense(X), metric, options.eps, team)
+    block = Block.over(rows, options.weights, team)
     measure = metric.measure(eps)
-    run = density(block, measure, ask.min_samples, counts=ask.counts, step=ask.step)
-    kept: Kept = core_rows(block, run.core, run.labels) if rows is X else _kept(X, run)
-    depths = depths_of(rows, run, measure, ask.team) if ask.trace else None
-    return Found(run.labels, *kept, run.n_clusters, run.counts, run.index, run.why, depths)
+    result = density(block, measure, options.min_samples, counts=options.counts, step=options.step)
+    if options.trace:
+        result = replace(result, depths=depths_of(rows, result, measure, team))
+    if rows is X:
+        return result, core_points(block, result.core, result.labels)
+    return result, core_points_of(X, result)
 
 
-def find_grown(X: Any, by: tuple[Nearby, str, str], room: float, ask: Question) -> Found:
-    nearby, name, why = by
-    run = grow(nearby, ask.min_samples, ask.weights, room=room, step=ask.step)
-    depths = run.depths if ask.trace else None
-    return Found(run.labels, *_kept(X, run), run.n_clusters, run.counts, name, why, depths)
+def core_points_of(X: Any, result: DbscanResult) -> CorePoints:
+    """`core_points` of rows that are in no block."""
+    indices = np.flatnonzero(result.core)
+    return CorePoints(kinds_of(result.labels, result.core), indices, picked(X, indices))
 
 
-def _kept(X: Any, run: Any) -> Kept:
-    """What `core_rows` gives, for rows that are in no block."""
-    cores = np.flatnonzero(run.core)
-    return kinds_of(run.labels, run.core), cores, picked(X, cores)
-
-
-def supplied(X: Any, metric: Metric, eps: float, team: _native.Team) -> tuple[Nearby, str, str]:
-    """Neighbourhoods of rows that no kernel takes, a name for the way, and why it is taken."""
+def neighbours_of(X: Any, metric: Metric, eps: float, team: _native.Team) -> Nearby:
+    """Neighbourhoods of rows that no kernel takes."""
     if metric.name == "precomputed":
-        if sparse.issparse(X):
-            return Graph.within(X, eps), "graph", "the distances are given"
-        return by_matrix(X, eps), "matrix", "the distances are given"
+        return Graph.within(X, eps) if sparse.issparse(X) else by_matrix(X, eps)
     if sparse.issparse(X):
         rows = comparable(X, metric)
-        by_product = by_pairs(rows, sparse_pairs(rows, eps, metric.name))
-        return by_product, "sparse", "dense rows would take too much memory"
+        near = sparse_pairs(rows, eps, metric.name)
+        return by_pairs(rows, near, "sparse", "dense rows would take too much memory")
     rows, eps = comparable_rows(X, metric, eps, team)
-    by_function = by_pairs(rows, pairwise(rows, eps, metric.name, metric.parameters))
-    return by_function, "pairwise", "the metric has no kernel of ours"
+    near = pairwise(rows, eps, metric.name, metric.parameters)
+    return by_pairs(rows, near, "pairwise", "the metric has no kernel of ours")
 
 
 def comparable(X: Any, metric: Metric) -> Any:

@@ -21,6 +21,7 @@ from coterie.estimators.sparse_pairs import Cosine, Euclidean
 from coterie.estimators.users_metric import asked_pairs
 
 PAIRS_AT_ONCE = 1 << 21  # distances in one portion: a few hundredths of a second, 60 MB at most
+GIVEN = "the distances are given"
 Flags = NDArray[np.bool_]
 # near(X, rows) -> (len(rows), m): whether these rows of X are at most eps from rows of another Y.
 Near = Callable[[Any, Rows], Flags]
@@ -36,6 +37,8 @@ class Compared:
 
     n: int
     near: Callable[[Rows], Flags]
+    index: str
+    why: str
 
     @property
     def at_once(self) -> int:
@@ -53,6 +56,8 @@ class Graph:
 
     indices: NDArray[np.integer]
     indptr: NDArray[np.integer]
+    index = "graph"
+    why = GIVEN
 
     @classmethod
     def within(cls, X: Any, eps: float) -> Graph:
@@ -89,12 +94,12 @@ class Graph:
 
 def by_matrix(D: NDArray[Any], eps: float) -> Compared:
     """Distances given as a square matrix."""
-    return Compared(len(D), lambda rows: D[rows] <= eps)
+    return Compared(len(D), lambda rows: D[rows] <= eps, "matrix", GIVEN)
 
 
-def by_pairs(X: Any, near: Near) -> Compared:
+def by_pairs(X: Any, near: Near, index: str, why: str) -> Compared:
     """Rows of X that are compared with each other."""
-    return Compared(X.shape[0], partial(near, X))
+    return Compared(X.shape[0], partial(near, X), index, why)
 
 
 def pairwise(

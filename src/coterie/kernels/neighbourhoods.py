@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,16 +75,19 @@ class Neighbourhoods:
         return self._work.label()
 
 
-def core_rows(
-    block: Block, core: NDArray[np.bool_], labels: Labels
-) -> tuple[NDArray[np.uint8], Labels, NDArray[np.floating]]:
-    """(n,) 0 for noise, 1 for border, 2 for core rows; where the core rows are; a copy of them.
+@dataclass(frozen=True)
+class CorePoints:
+    """The core points of a result, and what they make of the other points."""
 
-    The same as ``(labels >= 0) + core``, ``flatnonzero(core)`` and ``X[core]``, by the block's
-    team.
-    """
+    kind: NDArray[np.uint8]  # (n,) 0 for noise, 1 for border, 2 for core points
+    indices: NDArray[np.intp]  # (c,) the rows that are core points
+    rows: Any  # (c, d) a copy of them
+
+
+def core_points(block: Block, core: NDArray[np.bool_], labels: Labels) -> CorePoints:
+    """``(labels >= 0) + core``, ``flatnonzero(core)`` and ``X[core]``, by the block's team."""
     kind, indices, copied = _native.core_rows(block.rows, core.view(np.uint8), labels)
-    return kind, indices, np.asarray(copied)
+    return CorePoints(kind, indices, np.asarray(copied))
 
 
 def reach(
