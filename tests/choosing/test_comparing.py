@@ -89,3 +89,29 @@ def test_mistakes_are_named(models: Any, options: dict[str, Any], message: str) 
     X, _ = blobs(20, 2)
     with pytest.raises(ValueError, match=message):
         compare(X, models, **options)
+
+
+def with_gaps(n_complete: int) -> Any:
+    """Three groups, in which all rows but the first few lack one cell."""
+    X, labels = blobs(90, 3, spread=0.3)
+    X[n_complete:, 1] = np.nan
+    return X, labels
+
+
+def test_mixtures_of_rows_with_missing_cells() -> None:
+    X, labels = with_gaps(60)
+    model = GaussianMixture(3, missing="marginal", random_state=0).fit(X)
+    found = compare(X, {"mixture": model, "truth": labels})
+    assert found.ari[0, 1] == adjusted_rand_score(model.predict(X), labels)
+    assert found.silhouettes == silhouettes(X[:60], [own[:60] for own in found.labels]).means
+    assert found.complete == 60
+    assert str(found).endswith("Silhouettes: only of 60 rows without missing cells.")
+    with pytest.raises(ValueError, match="30 NaN"):
+        compare(X, [labels])
+
+
+def test_no_silhouettes_where_every_row_lacks_a_cell() -> None:
+    X, labels = with_gaps(0)
+    X[:45, 1], X[:45, 0] = X[:45, 0], np.nan
+    model = GaussianMixture(1, missing="marginal", random_state=0).fit(X)
+    assert compare(X, [model, labels]).silhouettes == (None, None)

@@ -71,8 +71,8 @@ def test_not_converged() -> None:
     X, _ = blobs(300, 5, spread=3.0)
     means = of(KMeans(5, init="random", n_init=1, max_iter=1, random_state=0), X)["not-converged"]
     assert means.parameters == {"max_iter": 10}
-    soft = of(GaussianMixture(3, max_iter=1, tol=1e-9, random_state=0), X)["not-converged"]
-    assert soft.parameters == {"max_iter": 10, "accelerate": True}
+    soft = of(GaussianMixture(3, max_iter=2, tol=1e-9, random_state=0), X)["not-converged"]
+    assert soft.parameters == {"max_iter": 20, "accelerate": True}
     assert "gained" in soft.sentence
 
 
@@ -152,3 +152,23 @@ def test_mixtures_are_looked_at_without_eigenvalues(
     monkeypatch.setattr(np.linalg, "eigh", refuse)
     assert "dependent-columns" not in {found.code for found in diagnose(whole, X)}
     assert "dependent-columns" in {found.code for found in diagnose(flat, X)}
+
+
+def test_mixtures_of_rows_with_missing_cells() -> None:
+    """Cells that are there decide: the diagnoses are those of the same rows without gaps."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(60, 2)), np.repeat([[40.0, 40.0]], 30, axis=0)])
+    gaps = X.copy()
+    gaps[:20, 1] = np.nan
+    whole = of(GaussianMixture(2, random_state=0), X)
+    found = of(GaussianMixture(2, missing="marginal", random_state=0), gaps)
+    assert found["collapsed-component"].sentence == whole["collapsed-component"].sentence
+    assert found["duplicates"].sentence == whole["duplicates"].sentence
+    wide = of(GaussianMixture(1, covariance_type="spherical", missing="marginal"), gaps * [1, 1e4])
+    assert "columns differ in scale by 10000 (column 1" in wide["scales-differ"].sentence
+
+
+def test_a_single_iteration_has_gained_nothing_that_could_be_told() -> None:
+    X, _ = blobs(300, 5, spread=3.0)
+    found = of(GaussianMixture(3, max_iter=1, tol=1e-9, random_state=0), X)["not-converged"]
+    assert found.sentence == "the fit stopped before it had converged (max_iter=1 reached)"

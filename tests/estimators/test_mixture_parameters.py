@@ -223,6 +223,24 @@ def test_warm_start_continues() -> None:
     ).fit(X).means_.shape == (2, 3)
 
 
+@pytest.mark.filterwarnings("ignore:Best performing")
+@pytest.mark.parametrize("weight", [1.0, 1e295])
+def test_warm_start_one_iteration_at_a_time_converges(weight: float) -> None:
+    """The last bound of the fit before counts, as in scikit-learn; also where weights were
+    multiplied by a power of two."""
+    X, start = groups(200), start_from(groups(200), "full")
+    weights = np.full(len(X), weight / len(X))
+    whole = GaussianMixture(3, **start).fit(X, sample_weight=weights)
+    model = GaussianMixture(3, warm_start=True, max_iter=1, **start)
+    for iteration in range(whole.n_iter_):
+        assert not getattr(model, "converged_", False), iteration
+        model.fit(X, sample_weight=weights)
+    assert model.converged_
+    assert "tol=" in model.stopped_
+    assert model.history_[0].decrease == pytest.approx(whole.history_[-1].decrease, rel=1e-6)
+    np.testing.assert_allclose(model.means_, whole.means_, rtol=1e-10)
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_warm_start_takes_a_fixed_covariance_that_has_changed() -> None:
     X = np.random.default_rng(0).normal(size=(60, 2))

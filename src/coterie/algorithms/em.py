@@ -51,6 +51,7 @@ class EmRules:
     fixed: frozenset[str] = frozenset()  # of "weights", "means", "covariances"
     keep_on_interrupt: bool = False
     trace: bool = False
+    bound_before: float | None = None  # log-likelihood by unit of weight of the round before these
 
 
 Observer = Callable[[int, MixtureIteration, Mixture], bool]  # (iteration, record, mixture) -> stop?
@@ -127,6 +128,8 @@ class Em:
         self.factors = self._factors(self.mixture)
         self.fallback: Estimate | None = None  # while a proposal is on trial
         self.log_likelihood = float("nan")  # of the last round, by the frame's units
+        if rules.bound_before is not None:
+            self.log_likelihood = survey.mass * (rules.bound_before + survey.frame.log_unit)
         self.history: list[MixtureIteration] = []
         self.frames: list[Mixture] = []
         self.empty: list[int] = []  # components to which no row belongs

@@ -62,7 +62,7 @@ class MixtureIteration:
     """One round of E step and M step."""
 
     error: float  # soft clustering error of the mixture that entered the round
-    decrease: float  # of the error since the round before; NaN in the first
+    decrease: float  # of the error since the round before; NaN if there was none
     largest_move: float  # of a mean, in any column
     seconds: float
     sweeps: int  # over the data

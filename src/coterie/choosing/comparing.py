@@ -9,14 +9,22 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.choosing import arguments
 from coterie.choosing.matching import matched
-from coterie.choosing.rows import Floats, checked_rows, labels_given, labels_of, unwrapped
-from coterie.choosing.silhouettes import silhouettes
+from coterie.choosing.rows import (
+    Floats,
+    checked_rows,
+    labels_given,
+    labels_of,
+    takes_gaps,
+    unwrapped,
+)
+from coterie.choosing.silhouettes import Silhouettes, silhouettes
 from coterie.choosing.words import share, text_table
 from coterie.interruptible import interruptible
 
@@ -35,6 +43,8 @@ class ModelComparison:
     noise: tuple[float, ...]  # part of the rows
     sample: int | None  # rows whose silhouettes stand for all; None: exact
     labels: tuple[Labels, ...] = field(repr=False)  # numbers matched across models
+    complete: int | None = None  # rows without missing cells, where others have some: silhouettes
+    # are of these
 
     def table(self) -> dict[str, list[Any]]:
         """One entry per model; the agreement is that with the first."""
@@ -58,8 +68,10 @@ class ModelComparison:
         for name in ("largest", "noise"):
             columns[name] = [share(part) for part in columns[name]]
         lines = [text_table(columns), "", f"ari and ami: agreement with {self.names[0]}."]
-        if self.sample is not None:
+        if self.sample is not None and self.sample != self.complete:
             lines[-1] += f" Silhouettes: a random sample of {self.sample:,} rows."
+        if self.complete is not None:
+            lines[-1] += f" Silhouettes: only of {self.complete:,} rows without missing cells."
         return "\n".join(lines)
 
 
@@ -76,6 +88,7 @@ def compare(
     Parameters
     ----------
     X : array-like or CSR matrix of shape (n_samples, n_features)
+        With missing cells as NaN if there is a mixture among the models that takes them.
     models : sequence, or mapping from name to model
         Fitted estimators (``labels_`` where they have one for each row of X, `predict` otherwise),
         estimators to be fitted (a copy is), loaded models, or arrays of labels, (n_samples,).
@@ -101,9 +114,15 @@ def compare(
             f"expected one or more models and a name for each, got {count} models and "
             f"{'no' if names is None else len(names)} names; pass a dict of name and model"
         )
-    rows = checked_rows(X)
+    rows = checked_rows(X, gaps=any(takes_gaps(unwrapped(model, X)[0]) for model in models))
     labels = matched([_labels(model, X, rows) for model in models])
-    looked = silhouettes(rows, labels, sample_size=sample_size, random_state=random_state)
+    whole = _complete(rows)
+    looked = Silhouettes(None, (np.empty(0),) * len(labels), ())
+    if whole is None:
+        looked = silhouettes(rows, labels, sample_size=sample_size, random_state=random_state)
+    elif len(whole):
+        own = [labelling[whole] for labelling in labels]
+        looked = silhouettes(rows[whole], own, sample_size=sample_size, random_state=random_state)
     return ModelComparison(
         names=tuple(_names(models) if names is None else map(str, names)),
         ari=_agreement(labels, adjusted_rand_score),
@@ -113,7 +132,14 @@ def compare(
         noise=tuple(float((own < 0).mean()) for own in labels),
         sample=looked.sample,
         labels=labels,
+        complete=None if whole is None else len(whole),
     )
+
+
+def _complete(rows: Any) -> NDArray[np.intp] | None:
+    """Rows without a missing cell; None: all rows."""
+    gaps = np.isnan(rows.data if sparse.issparse(rows) else rows)
+    return np.flatnonzero(~gaps.any(axis=1)) if gaps.any() else None
 
 
 def _listed(values: Any, name: str) -> list[Any]:

@@ -55,28 +55,34 @@ def unlike_scales(case: Case) -> Iterator[Finding]:
 
 
 def spreads(X: Any, n_threads: int = 1) -> Any:
-    """(d,) standard deviations, up to a common power of two; 0 for a constant column."""
+    """(d,) standard deviations, up to a common power of two; 0 for a constant column. NaN is a
+    missing cell, which does not count."""
     values = np.asarray(X, dtype=np.float64)
     with ThreadPoolExecutor(n_threads) as pool:  # NumPy works on blocks side by side
 
         def over_blocks(look: Callable[[Any], Any]) -> list[Any]:
             return list(pool.map(lambda block: look(_columns(block)), _blocks(values)))
 
-        ends = over_blocks(lambda columns: (columns.min(axis=1), columns.max(axis=1)))
-        low = np.min([low for low, _ in ends], axis=0)
-        high = np.max([high for _, high in ends], axis=0)
-        exponent = int(np.frexp(np.abs(high / 2 - low / 2).max())[1]) + 1
+        def ends(columns: Any) -> tuple[Any, Any]:
+            return np.fmin.reduce(columns, axis=1), np.fmax.reduce(columns, axis=1)
+
+        lows, highs = zip(*over_blocks(ends), strict=True)
+        low, high = np.fmin.reduce(lows), np.fmax.reduce(highs)
+        exponent = int(np.frexp(np.fmax.reduce(np.abs(high / 2 - low / 2)))[1]) + 1
         unit = 2.0 ** -max(exponent, -1000)  # finite, so that a product does what ldexp would
         middle = (low / 2 + high / 2)[:, np.newaxis]
 
-        def sums(columns: Any) -> tuple[Any, Any]:
+        def sums(columns: Any) -> tuple[Any, Any, Any]:
             part = np.multiply(np.subtract(columns, middle, out=columns), unit, out=columns)
-            return part.sum(axis=1), np.einsum("ij,ij->i", part, part)
+            gone = np.isnan(part)
+            part[gone] = 0.0
+            there = part.shape[1] - gone.sum(axis=1)
+            return there, part.sum(axis=1), np.einsum("ij,ij->i", part, part)
 
         found = over_blocks(sums)
-    mean = np.sum([total for total, _ in found], axis=0) / len(values)
-    mean_square = np.sum([squares for _, squares in found], axis=0) / len(values)
-    variance = np.maximum(mean_square - mean**2, 0.0)
+    there, total, squares = (np.sum(parts, axis=0) for parts in zip(*found, strict=True))
+    count = np.maximum(there, 1)
+    variance = np.maximum(squares / count - (total / count) ** 2, 0.0)
     return np.where(high > low, np.sqrt(variance), 0.0)
 
 

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie.choosing import arguments, data_checks, density_checks, means_checks, mixture_checks
 from coterie.choosing.findings import Case, Finding
-from coterie.choosing.rows import checked_rows, labels_of, unwrapped
+from coterie.choosing.rows import checked_rows, labels_of, takes_gaps, unwrapped
 from coterie.estimators import DBSCAN, GaussianMixture, KMeans
 
 
@@ -35,7 +35,7 @@ def diagnose(model: Any, X: Any) -> tuple[Diagnosis, ...]:
     model : KMeans, GaussianMixture, DBSCAN or a loaded model
         Fitted.
     X : array-like or CSR matrix of shape (n_samples, n_features)
-        The rows of the fit.
+        The rows of the fit; with missing cells as NaN for a mixture that takes them.
 
     Returns
     -------
@@ -55,7 +55,7 @@ scale them, for example with StandardScaler
     model, X = unwrapped(model, X)
     arguments.model(model, "diagnose")
     check_is_fitted(model)
-    rows = checked_rows(X, getattr(model, "n_jobs", None))
+    rows = checked_rows(X, getattr(model, "n_jobs", None), gaps=takes_gaps(model))
     names = getattr(model, "feature_names_in_", None)
     case = Case(model, rows, labels_of(model, X, rows.shape[0]), names)
     return tuple(

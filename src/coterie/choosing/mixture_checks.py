@@ -27,13 +27,13 @@ def not_converged(case: Case) -> Iterator[Finding]:
     model = case.model
     if model.converged_ or not model.history_:
         return
-    change = model.history_[-1].decrease / case.n
+    gain = model.history_[-1].decrease / case.n
+    gained = "" if np.isnan(gain) else f"; the last iteration still gained {number(gain)} by row"
     more = {} if model.max_iter is None else {"max_iter": 10 * model.max_iter}
     limit = f"max_iter={more['max_iter']}, " if more else ""
     yield Finding(
         "not-converged",
-        f"the fit stopped before it had converged ({model.stopped_}; the last iteration still "
-        f"gained {number(change)} by row)",
+        f"the fit stopped before it had converged ({model.stopped_}{gained})",
         f"fit again with {limit}accelerate=True, or a larger tol",
         more | {"accelerate": True},
     )
@@ -41,8 +41,8 @@ def not_converged(case: Case) -> Iterator[Finding]:
 
 def _unit(case: Case) -> int:
     """The power of two that `spreads` divided by."""
-    low, high = case.X.min(axis=0), case.X.max(axis=0)
-    return int(np.frexp(np.abs(high / 2 - low / 2).max())[1]) + 1
+    low, high = np.fmin.reduce(case.X), np.fmax.reduce(case.X)
+    return int(np.frexp(np.fmax.reduce(np.abs(high / 2 - low / 2)))[1]) + 1
 
 
 def collapsed(case: Case) -> Iterator[Finding]:

@@ -13,7 +13,8 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
-from coterie.estimators import KMeans
+from coterie.estimators import GaussianMixture, KMeans
+from coterie.estimators.mixture_problem import look_at_rows
 from coterie.estimators.problem import look_at
 from coterie.estimators.validation import check_rows, effective_threads
 
@@ -25,14 +26,27 @@ VALUES_AT_ONCE = 1 << 22
 FEW_OF_MANY = 50
 
 
-def checked_rows(X: Any, n_jobs: int | None = None) -> Any:
-    """X as the estimators take it: an array or CSR matrix of finite numbers, or an error."""
+def checked_rows(X: Any, n_jobs: int | None = None, *, gaps: bool = False) -> Any:
+    """X as the estimators take it: an array or CSR matrix of finite numbers, or an error.
+
+    gaps : whether cells may be missing, as NaN; then X is dense.
+    """
     door = KMeans()
-    checked = check_rows(door, X, reset=True)
+    checked = check_rows(
+        door, X, reset=True, accept_sparse=False if gaps else "csr", masked_is_missing=gaps
+    )
     names = getattr(door, "feature_names_in_", None)
     n_threads = effective_threads(n_jobs, checked.size)
-    look_at(checked, directions=False, n_threads=n_threads, names=names)
+    if gaps:
+        look_at_rows(checked, marginal=True, n_threads=n_threads, names=names)
+    else:
+        look_at(checked, directions=False, n_threads=n_threads, names=names)
     return checked
+
+
+def takes_gaps(model: Any) -> bool:
+    """Return whether a model clusters rows with missing cells."""
+    return isinstance(model, GaussianMixture) and model.missing == "marginal"
 
 
 def sample_rows(n: int, size: int | None, random_state: Any) -> Rows | None:

@@ -78,7 +78,8 @@ default="kmeans"
         Seed of the start, and of `sample`. The same int gives the same bits.
     warm_start : bool, default=False
         Start from the mixture of the last fit if it is of the same shape and covariance type, in a
-        single run.
+        single run. Its first iteration is compared with the last one of that fit, so a fit may
+        converge in a single iteration.
     verbose : int, default=0
         If positive, every iteration is logged (logger "coterie", level INFO). Nothing is printed.
     verbose_interval : int, default=10
@@ -127,7 +128,9 @@ default="kmeans"
     n_iter_ : int
         Iterations of the best run.
     lower_bound_ : float
-        Log-likelihood by row of the mixture that entered the last iteration of the best run.
+        Log-likelihood by row of the mixture that entered the last iteration of the best run. The
+        best run is the one with the smallest ``soft_clustering_error_``, which is that of its last
+        mixture: a run that was left out may have a larger bound.
     lower_bounds_ : list of float
         The same for each iteration.
     soft_clustering_error_ : float
@@ -265,6 +268,8 @@ default="kmeans"
         rules = self._rules(started)
         family, given = family_and_given(self, X.shape[1])
         previous = self._previous(family, given, X.shape[1])
+        if previous is not None:
+            rules = replace(rules, bound_before=self.lower_bound_)
         data = mixture_problem(
             X,
             weights,

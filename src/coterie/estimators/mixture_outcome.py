@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -92,10 +93,12 @@ def warn_of_mixture(
         warnings.warn(note, ConvergenceWarning, stacklevel=TO_THE_CALLER)
     if "max_iter=" in best.stopped and max_iter != 0:
         decrease = best.history[-1].decrease
-        change = f"; the last one changed the soft clustering error by {decrease:.3g}"
+        change = ""
+        if not math.isnan(decrease):
+            change = f"; the last one changed the soft clustering error by {decrease:.3g}"
         warnings.warn(
             f"Best performing initialization did not converge in max_iter={max_iter} iterations"
-            f"{change if len(best.history) > 1 else ''}. Increase max_iter or tol, use "
+            f"{change}. Increase max_iter or tol, use "
             "accelerate=True, or try another init_params.",
             ConvergenceWarning,
             stacklevel=TO_THE_CALLER,
