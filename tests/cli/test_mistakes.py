@@ -67,6 +67,12 @@ def test_wrong_usage_ends_with_2_before_any_work(run: Run, arguments: list[str],
     assert not list(Path().iterdir())
 
 
+def test_errors_name_the_input_as_it_was_given(run: Run) -> None:
+    result = run("kmeans", "lake", "--patch", 999)  # a file of the package behind that name
+    assert result.code == 1
+    assert result.err.startswith("coterie: lake: expected a patch size from 1 pixel to the whole")
+
+
 def test_the_input_is_never_overwritten(run: Run, flowers: Path) -> None:
     before = flowers.read_bytes()
     for option in ("--output", "--save"):

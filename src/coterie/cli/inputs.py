@@ -61,9 +61,10 @@ def _read(source: str, options: dict[str, Any], as_model: Mapping[str, Any]) -> 
                      if name in FITS and fits(name, kind) and not _left_out(value)}  # fmt: skip
             data = read(path, kind, **for_reading({**known, **given}))
             return replace(data, source=shown, provenance={**data.provenance, "source": shown})
-        except DataError as error:
+        except ValueError as error:
             message = str(error).replace(str(path), shown)
-            raise DataError(message) from error.__cause__
+            kind_of_error = DataError if isinstance(error, DataError) else ValueError
+            raise kind_of_error(message) from error.__cause__
 
 
 def _left_out(value: Any) -> bool:

@@ -1,4 +1,7 @@
-"""What is amiss in a fitted estimator, beyond each value by itself: a sentence, or None."""
+"""Consistency of a fitted estimator: values that are sound alone, and contradict each other.
+
+Each function returns a sentence about the first contradiction, or None.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,16 @@ from coterie.estimators import DBSCAN, DBSCANPath, GaussianMixture, KMeans
 from coterie.estimators.metrics import METRIC_NAMES
 from coterie.kernels.reachability_steps import METRICS, Nearest
 
-METRICS_OF_MEANS = ("euclidean", "cosine")
+KMEANS_METRICS = ("euclidean", "cosine")
 
 
-def in_means(model: KMeans) -> str | None:
-    if model._fitted_metric not in METRICS_OF_MEANS:
+def of_kmeans(model: KMeans) -> str | None:
+    if model._fitted_metric not in KMEANS_METRICS:
         return f"its means are of the unknown metric {model._fitted_metric!r}"
     return None
 
 
-def in_mixture(model: GaussianMixture) -> str | None:
+def of_mixture(model: GaussianMixture) -> str | None:
     k, d = model.means_.shape
     fitted = model._fitted_type
     of_type = f"of covariance_type={fitted!r}"
@@ -37,7 +40,7 @@ def in_mixture(model: GaussianMixture) -> str | None:
     for name, values in own.items():
         if values.shape != shape:
             return f"{name} of shape {values.shape} are not {of_type}, whose shape is {shape}"
-    if model.precisions_.shape != shape:  # made when asked for, from what was right until here
+    if model.precisions_.shape != shape:  # computed on access, from arrays that were checked above
         return f"precisions_ of shape {model.precisions_.shape} are not {of_type}"
     for name in ("covariances_", "precisions_cholesky_"):
         values = own[name]
@@ -47,7 +50,7 @@ def in_mixture(model: GaussianMixture) -> str | None:
     return None
 
 
-def in_density(model: DBSCAN) -> str | None:
+def of_dbscan(model: DBSCAN) -> str | None:
     cores, labels = model.core_sample_indices_, model.labels_
     if labels.max(initial=-1) >= model.n_clusters_:
         return f"labels_ reach {labels.max()}, with {model.n_clusters_} clusters"
@@ -73,17 +76,17 @@ def in_density(model: DBSCAN) -> str | None:
     return None
 
 
-def in_path(model: DBSCANPath) -> str | None:
+def of_path(model: DBSCANPath) -> str | None:
     path: Path = model._path
     if path.metric not in METRICS or not 0 < path.unit < np.inf:
         return f"its structure is of the metric {path.metric!r}"
-    return _in_nearest(path.near) or _in_chain(path) or _in_distances(model, path)
+    return _of_nearest(path.near) or _of_chain(path) or _of_distances(model, path)
 
 
-def _in_nearest(near: Nearest) -> str | None:
-    """Look at lists of nearest rows: each is ascending, and says when its row is core, or member.
+def _of_nearest(near: Nearest) -> str | None:
+    """Check lists of nearest rows: each ascends, and agrees with the eps of its row.
 
-    A native cut follows these numbers without a look, so that they must agree with each other.
+    A native cut follows these numbers unchecked, so they must agree with each other.
     """
     n, k = near.sums.shape
     if not np.array_equal(near.neighbours < 0, np.isinf(near.sums)):
@@ -101,8 +104,8 @@ def _in_nearest(near: Nearest) -> str | None:
     return None
 
 
-def _in_chain(path: Path) -> str | None:
-    """Look at the chain: each row is there once, core where it is joined, and it has an end."""
+def _of_chain(path: Path) -> str | None:
+    """Check the chain: it holds each row once, joins core rows only, and has an end."""
     order, height, core = path.chain.order, path.chain.height, path.near.core
     if not np.array_equal(np.sort(order), np.arange(len(core))):
         return "_path/chain/order has some row twice"
@@ -113,8 +116,8 @@ def _in_chain(path: Path) -> str | None:
     return None
 
 
-def _in_distances(model: DBSCANPath, path: Path) -> str | None:
-    """Look at what people see of the structure: it follows from the structure."""
+def _of_distances(model: DBSCANPath, path: Path) -> str | None:
+    """Check the public attributes: they follow from the structure."""
     kept = {
         "core_distances_": path.near.core,
         "member_distances_": path.near.member,

@@ -14,11 +14,10 @@ SYNCED = 1 << 25  # bytes that wait for the disk together
 def write_whole(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     """Write a file beside its place, make sure that it is on the disk, then rename it.
 
-    A crash, a full disk or a kill at any moment leaves the old file or the new one. Only a kill
-    leaves more: the unfinished file, whose name begins with a dot and ends in ".part".
+    A crash, a full disk or a kill at any moment leaves the old file or the new one. A kill can also
+    leave the unfinished file, whose name begins with a dot and ends in ".part".
 
-    What is no file (a pipe, a device such as /dev/null) must not be replaced by one: it is written
-    to as it is.
+    A pipe or a device, such as /dev/null, is written to directly and never replaced by a file.
     """
     place = Path(os.path.realpath(path))  # a link stays a link
     if place.exists() and not place.is_file():
@@ -34,7 +33,7 @@ def write_whole(path: Path, parts: Iterable[bytes | memoryview]) -> None:
             for part in parts:
                 file.write(part)
                 waiting += len(part)
-                if waiting > SYNCED:  # nobody can interrupt the wait for a disk
+                if waiting > SYNCED:  # in small parts: Ctrl-C cannot interrupt a sync
                     file.flush()
                     os.fsync(file.fileno())
                     waiting = 0
@@ -59,7 +58,7 @@ def _mode(place: Path) -> int:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name last; where folders cannot be synced, the system sees to it."""
+    """Make the new name durable; systems that cannot sync folders do it by themselves."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""Kinds of values that are made of others: records, sequences, mappings, rows of either sort."""
+"""Kinds of values with parts: records, sequences, mappings, and rows, dense or sparse."""
 
 from __future__ import annotations
 

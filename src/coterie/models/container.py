@@ -7,7 +7,7 @@ r"""The file format: a header in JSON, then raw arrays, each with its SHA-256.
                  letters that UTF-8 cannot hold (of names of files that are none) as \udc80
     arrays       little-endian, C order, one after the other, to the end of the file
 
-Every byte is covered by a checksum or compared with what must stand there. Reading parses JSON and
+Every byte is covered by a checksum or compared with its only legal value. Reading parses JSON and
 copies bytes; it never imports, evaluates or unpickles anything.
 """
 
@@ -39,7 +39,7 @@ class ModelError(ValueError):
 
 
 class Damaged(ModelError):
-    """A file that is not as it was written."""
+    """A file that differs from the file that was written."""
 
     def __init__(self, why: str) -> None:
         super().__init__(
@@ -51,7 +51,7 @@ class Damaged(ModelError):
 def pack(
     header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> Iterator[bytes | memoryview]:
-    """Yield the bytes of a file, in pieces of which each takes a moment."""
+    """Yield the bytes of a file, in small pieces, so that Ctrl-C is answered soon."""
     stored = {name: _little_endian(values) for name, values in arrays.items()}
     table = [
         {
@@ -129,7 +129,7 @@ def read_arrays(file: IO[bytes], header: Mapping[str, Any], size: int) -> Arrays
 
 
 def damaged(why: str) -> NoReturn:
-    """Raise: the file is not as it was written."""
+    """Raise the error of a file that differs from the file that was written."""
     raise Damaged(why)
 
 

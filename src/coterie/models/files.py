@@ -1,4 +1,4 @@
-"""save and load."""
+"""Save, load and describe models in files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Save a fitted estimator, or a `Model`, as one file, without pickle.
 
     The file is written whole or not at all: an old file of that name stays until the new one is
-    on the disk. What was only for the fit (``callback``, ``trace_``) is left out.
+    on the disk. Values that only the fit needs (``callback``, ``trace_``) are left out.
     """
     wrapped = model if isinstance(model, Model) else Model(model)
     shelf = Shelf()
@@ -50,7 +50,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Return what was saved: a fitted estimator, or a `Model`.
+    """Return the saved object: a fitted estimator, or a `Model`.
 
     Nothing in the file is imported, evaluated or unpickled. Every value is checked, and a file
     that differs by one byte from what was saved is an error.
@@ -92,7 +92,7 @@ def _check_loads(header: dict[str, Any], shelf: Shelf, name: str) -> None:
 
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what a file says about its model, without loading the arrays."""
+    """Return the header of a file: its estimator, parameters and attributes, without arrays."""
     where = Path(path)
     try:
         with where.open("rb") as file:
@@ -135,10 +135,10 @@ def _stored_estimator(estimator: Any, shelf: Shelf) -> dict[str, Any]:
             f"expected a fitted {type(estimator).__name__}, got one that was not fitted; "
             "call fit first"
         ) from error
-    amiss = schema.amiss(estimator)  # before its values are asked for, which it may not have
-    if amiss:
+    fault = schema.inconsistency(estimator)  # before `store` asks for values that may be absent
+    if fault:
         raise ModelError(
-            f"expected a {type(estimator).__name__} as its fit left it, but {amiss}; fit again"
+            f"expected a {type(estimator).__name__} as its fit left it, but {fault}; fit again"
         )
     absent = schema.left_out(estimator)
     attributes = {
@@ -162,9 +162,9 @@ def _loaded_estimator(header: dict[str, Any], shelf: Shelf) -> Any:
             setattr(estimator, name, kind.load(stored[name], name, shelf))
     if shelf.sizes.setdefault("d", estimator.n_features_in_) != estimator.n_features_in_:
         damaged("the number of columns does not fit the rest")
-    amiss = schema.amiss(estimator)
-    if amiss:
-        damaged(amiss)
+    fault = schema.inconsistency(estimator)
+    if fault:
+        damaged(fault)
     return estimator
 
 

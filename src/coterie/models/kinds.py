@@ -1,8 +1,8 @@
-"""Kinds of values that a model is made of: how each is stored, and what it must be to be loaded.
+"""Kinds of values in a model, each with its form in a file and its checks on loading.
 
-A kind turns a value into JSON and named arrays, and back. On the way back it trusts nothing:
-types, shapes and ranges are compared with what the schema says. Sizes have letters, so that arrays
-that belong together fit together: (k, d) means and (k,) counts have the same k.
+A kind turns a value into JSON and named arrays, and back. On the way back it trusts nothing: it
+checks types, shapes and ranges against the schema. A letter stands for a size, so that arrays that
+belong together fit together: (k, d) means and (k,) counts have the same k.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from coterie.models.container import Arrays, damaged
 
 @dataclass
 class Shelf:
-    """Arrays being stored or loaded, and the sizes that letters have been found to mean."""
+    """Arrays being stored or loaded, and the size that each letter stands for."""
 
     arrays: Arrays = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
 
 
 class Kind(Protocol):
-    """How a value is stored and loaded."""
+    """A sort of value, with its way into a file and back."""
 
     def store(self, value: Any, name: str, shelf: Shelf) -> Any:
         """Return the JSON of a value; put its arrays on the shelf."""
@@ -41,7 +41,7 @@ class Array:
     """An array; its letters name its sizes, and its values lie in [low, high]."""
 
     dtype: str
-    shape: tuple[str, ...] | None  # None: any; what the shape must be depends on the rest
+    shape: tuple[str, ...] | None  # None: any; `consistency` checks it against other values
     low: float = -math.inf
     high: float | str = math.inf  # a letter means: below that size
     finite: bool = True

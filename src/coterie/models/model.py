@@ -1,4 +1,4 @@
-"""A model ready for new data: the estimator, and what was done to the data before it."""
+"""A model ready for new data: the estimator, and the preparation of its data."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Model:
         return self._ask("transform", data)
 
     def score(self, data: Any) -> Any:
-        """Return how well new data fit the model; the higher the better."""
+        """Return the score of new data; higher is a better fit."""
         return self._ask("score", data)
 
     def _ask(self, question: str, data: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a file holds of an estimator: its parameters, and what its fit has left."""
+"""Description of an estimator for a file: its parameters and its fitted attributes."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class Schema:
     name: str
     estimator: Callable[..., Any]
     attributes: Mapping[str, Kind]
-    optional: frozenset[str] = frozenset(["feature_names_in_"])  # not every fit leaves these
+    optional: frozenset[str] = frozenset(["feature_names_in_"])  # attributes of some fits only
     passing: frozenset[str] = frozenset(["callback"])  # parameters of a fit, not of a model
-    parameters: Mapping[str, Kind] = field(default_factory=dict)  # that are not a `Parameter`
-    left_out: Callable[[Any], set[str]] = lambda estimator: set()  # optional, and not needed
-    amiss: Callable[[Any], str | None] = lambda estimator: None  # what does not fit together
+    parameters: Mapping[str, Kind] = field(default_factory=dict)  # those that need a special kind
+    left_out: Callable[[Any], set[str]] = lambda estimator: set()  # optional attributes to omit
+    inconsistency: Callable[[Any], str | None] = lambda estimator: None  # see `consistency`
 
     def store_parameters(self, estimator: Any, place: str, shelf: Shelf) -> dict[str, Any]:
         return {

@@ -1,4 +1,4 @@
-"""What a file holds of each estimator: one small table each.
+"""Contents of a model file: one small table for each estimator.
 
 The name in the file is a key of this table, never a class to import. To add an estimator, list its
 fitted attributes with their kinds; parameters are stored by their names and checked by the
@@ -14,7 +14,7 @@ from coterie.algorithms.results import Iteration
 from coterie.estimators import DBSCAN, DBSCANPath, GaussianMixture, KMeans
 from coterie.kernels.mixture_steps import Frame
 from coterie.kernels.reachability_steps import Chain, Nearest
-from coterie.models import amiss
+from coterie.models import amiss as consistency
 from coterie.models.compounds import Record, Rows, Sequence, Table
 from coterie.models.kinds import Array, Count, Kind, Names, Number, Plain
 from coterie.models.schema import Nested, Parameter, Schema
@@ -52,7 +52,7 @@ RUN: dict[str, Kind] = {
     "history": HISTORY,
 }
 
-KMEANS = Schema(
+KMEANS_SCHEMA = Schema(
     "kmeans",
     KMeans,
     {
@@ -73,7 +73,7 @@ KMEANS = Schema(
         "_metric": WORDS,
     },
     optional=frozenset(["feature_names_in_", "_metric"]),  # older files have no metric of the fit
-    amiss=amiss.in_means,
+    inconsistency=consistency.of_kmeans,
 )
 
 # Gaussian mixtures
@@ -110,7 +110,7 @@ MIXTURE_RUN: dict[str, Kind] = {
 }
 
 
-GAUSSIAN_MIXTURE = Schema(
+MIXTURE_SCHEMA = Schema(
     "gaussian_mixture",
     GaussianMixture,
     {
@@ -139,14 +139,14 @@ GAUSSIAN_MIXTURE = Schema(
         ),
     },
     optional=frozenset(["feature_names_in_", "_covariance_type", "_fixed"]),  # not in older files
-    parameters={"init_params": Nested(KMEANS), "fixed": Sequence(WORDS)},
-    amiss=amiss.in_mixture,
+    parameters={"init_params": Nested(KMEANS_SCHEMA), "fixed": Sequence(WORDS)},
+    inconsistency=consistency.of_mixture,
 )
 
 # DBSCAN
 
 
-DENSITY = Schema(
+DBSCAN_SCHEMA = Schema(
     "dbscan",
     DBSCAN,
     {
@@ -177,8 +177,8 @@ DENSITY = Schema(
         ]
     ),
     parameters={"metric_params": Table(Parameter())},
-    amiss=amiss.in_density,
-    # n x c distances, which nothing needs: predict is given those of new rows
+    inconsistency=consistency.of_dbscan,
+    # components_ are n x c distances, and predict takes those of new rows
     left_out=lambda model: (
         {"components_"} if model._metric_of_fit.name == "precomputed" else set()
     ).union({"_metric"} if callable(model._metric_of_fit.name) else set()),
@@ -189,7 +189,7 @@ DENSITY = Schema(
 
 REACH = Array("f8", ("n",), low=0.0, finite=False)
 
-DENSITY_PATH = Schema(
+DBSCAN_PATH_SCHEMA = Schema(
     "dbscan_path",
     DBSCANPath,
     {
@@ -219,9 +219,10 @@ DENSITY_PATH = Schema(
         "merge_distances_": Array("f8", ("merges",), low=0.0, finite=False),
         **COLUMNS,
     },
-    amiss=amiss.in_path,
+    inconsistency=consistency.of_path,
 )
 
 SCHEMAS: dict[str, Schema] = {
-    schema.name: schema for schema in (KMEANS, GAUSSIAN_MIXTURE, DENSITY, DENSITY_PATH)
+    schema.name: schema
+    for schema in (KMEANS_SCHEMA, MIXTURE_SCHEMA, DBSCAN_SCHEMA, DBSCAN_PATH_SCHEMA)
 }
