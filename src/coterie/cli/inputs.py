@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -49,7 +50,7 @@ def _read(source: str, options: dict[str, Any], as_model: Mapping[str, Any]) -> 
         check_kind(given, "table", source)
         return toy()
     with _file(source) as path:
-        from coterie.data import DataError, read
+        from coterie.data import DataError, DataWarning, read
 
         shown = STDIN if source == "-" else source
         try:
@@ -59,7 +60,9 @@ def _read(source: str, options: dict[str, Any], as_model: Mapping[str, Any]) -> 
                 check_format(given, path, shown)
             known = {name: value for name, value in as_model.items()
                      if name in FITS and fits(name, kind) and not _left_out(value)}  # fmt: skip
-            data = read(path, kind, **for_reading({**known, **given}))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DataWarning)  # the summary names what is not used
+                data = read(path, kind, **for_reading({**known, **given}))
             return replace(data, source=shown, provenance={**data.provenance, "source": shown})
         except ValueError as error:
             message = str(error).replace(str(path), shown)

@@ -2,7 +2,7 @@
 
 from coterie.data.audio import Segment, Sound, read_sound
 from coterie.data.dataset import Dataset, Origin
-from coterie.data.errors import DataError
+from coterie.data.errors import DataError, DataWarning
 from coterie.data.images import PictureError, load_picture
 from coterie.data.patches import Patches, image_patches
 from coterie.data.pixels import Pixels, image_pixels
@@ -23,6 +23,7 @@ from coterie.data.video import Frames, read_video, video_frames
 
 __all__ = [
     "DataError",
+    "DataWarning",
     "Dataset",
     "Frames",
     "Origin",

@@ -10,6 +10,10 @@ class DataError(ValueError):
     """Data that cannot be used; the message says what was expected, what is there, what to do."""
 
 
+class DataWarning(UserWarning):
+    """Data that are used in part; the message says what is left out, why, and what to do."""
+
+
 def required(module: str, purpose: str, extra: str) -> Any:
     """Import an optional package, or say which extra brings it."""
     try:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from coterie.data import DataError, read_table
+from coterie.data.tables.delimited import Delimited
 from data.files import written
 
 pytest.importorskip("pyarrow")
@@ -113,3 +114,33 @@ def test_without_pyarrow_the_extra_is_named(path: Path, monkeypatch: pytest.Monk
         read_table(path)
     np.save(path.with_suffix(".npy"), np.eye(2))
     assert len(read_table(path.with_suffix(".npy"))) == 2  # NumPy's files need nothing else
+
+
+class CountedName(str):
+    """A name that counts how often it is compared with another."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        CountedName.compared += 1
+        return str.__eq__(self, other)
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_names_are_not_all_compared_with_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_name: bool
+) -> None:
+    d = 2_000
+    names = [f"c{i}" for i in range(d)]
+    path = written(tmp_path / "wide.csv", f"{','.join(names)}\n{','.join('1' * d)}\n")
+    monkeypatch.setattr(CountedName, "compared", 0)
+    real = Delimited.__init__
+
+    def counted(self: Delimited, *args: Any, **options: Any) -> None:
+        real(self, *args, **options)
+        self.names = tuple(map(CountedName, self.names))
+
+    monkeypatch.setattr(Delimited, "__init__", counted)
+    assert read_table(path, columns=names if by_name else None).X.shape == (1, d)
+    assert CountedName.compared < 10 * d

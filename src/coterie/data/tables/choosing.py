@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from coterie.data.errors import DataError
-from coterie.data.tables.opened import NUMBER, TRUTH, Opened
+from coterie.data.errors import DataError, DataWarning
+from coterie.data.tables.opened import NEARLY, NOTHING, NUMBER, ROW_NUMBER, TRUTH, Opened
 
 SHOWN = 12  # columns that a message lists
 
@@ -33,15 +34,22 @@ def choose_columns(
         asked = [columns] if isinstance(columns, str | int) else list(columns)
         if not asked:
             raise ValueError("expected at least one column, got an empty list; None takes all")
-        new = [name for name in asked if isinstance(name, str) and name not in table.names]
+        known = {name: i for i, name in enumerate(table.names)}
+        new = [name for name in asked if isinstance(name, str) and name not in known]
         if new == asked and not table.named:
             chosen, names = numbers, new
             _check_all_named(numbers, names)
         else:
-            chosen = [position_of(table, column) for column in asked]
+            repeated = {name for name, n in Counter(table.names).items() if n > 1}
+            chosen = [
+                known[column]
+                if isinstance(column, str) and column in known and column not in repeated
+                else position_of(table, column)
+                for column in asked
+            ]
             names = [table.names[i] for i in chosen]
         for i in chosen:
-            if table.types[i] not in (NUMBER, TRUTH):
+            if table.types[i] not in (NUMBER, TRUTH, ROW_NUMBER):
                 raise DataError(
                     f"expected numbers in column {table.names[i]!r}, got {table.types[i]}; choose "
                     f"other columns out of {described(table)}"
@@ -62,6 +70,25 @@ def _check_all_named(numbers: Sequence[int], names: Sequence[str]) -> None:
             f"expected {len(names)} columns of numbers, to be named {', '.join(shown)}, got "
             f"{len(numbers)}, and the file has no names; name all in their order, or choose by "
             "position"
+        )
+
+
+def warn_of_left_out(table: Opened, left_out: Sequence[int], where: str) -> None:
+    """Warn of columns that nobody chose to leave out: of nearly numbers, or without a value."""
+    kinds = {
+        table.names[i]: "no value" if table.types[i] == NOTHING else table.types[i]
+        for i in left_out
+        if table.types[i].startswith(NEARLY)
+        or (table.types[i] == NOTHING and table.names[i] != f"column_{i}")
+    }
+    if kinds:
+        shown = ", ".join(f"{name!r} ({kind})" for name, kind in list(kinds.items())[:SHOWN])
+        more = f" and {len(kinds) - SHOWN} more" if len(kinds) > SHOWN else ""
+        warnings.warn(
+            f"{where}: columns left out, because they are not numbers all through: {shown}{more}; "
+            "leave cells without a value empty, write numbers plainly, or choose columns",
+            DataWarning,
+            stacklevel=4,
         )
 
 

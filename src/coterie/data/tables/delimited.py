@@ -18,16 +18,20 @@ import numpy as np
 from coterie.data.errors import DataError, required
 from coterie.data.limits import ALWAYS_ALLOWED, Limits
 from coterie.data.starts import check_is_text
+from coterie.data.tables.cells import MISSING
 from coterie.data.tables.faults import (
     LONGEST_LINE,
     endless,
     find_fault,
+    line_ends,
     line_of_nul,
     line_of_row,
 )
 from coterie.data.tables.filling import Part, as_numpy, new_rows, write_parts
-from coterie.data.tables.guessing import MISSING, Reading, guess
+from coterie.data.tables.guessing import Reading, guess
+from coterie.data.tables.missing import find_gaps
 from coterie.data.tables.opened import TRUTH, Loaded
+from coterie.data.tables.opening import HEAD
 from coterie.data.tables.stopping import read_until_stopped
 
 SAMPLE = 1 << 16  # bytes looked at to find out how to read the rest
@@ -77,16 +81,16 @@ class Delimited:
         with self._open() as file:
             start, more = file.read(SAMPLE), b"-"
             check_is_text(self.path, start)
-            while more and b"\0" not in start and _line_ends(start) < 2:
+            while more and b"\0" not in start and line_ends(start[_head(start) :]) < 2:
                 if len(start) > 2 * LONGEST_LINE:
-                    raise endless(1 + _line_ends(start))
+                    raise endless(1 + line_ends(start))
                 more = file.read(len(start))
                 start += more
         if b"\0" in start:
             raise self._nul()
-        if len(start) % SAMPLE == 0 and _line_ends(start):  # the last line may be cut off
+        if len(start) % SAMPLE == 0 and line_ends(start):  # the last line may be cut off
             start = start[: max(start.rfind(b"\n"), start.rfind(b"\r")) + 1]
-        self._block = max(CHUNK, 2 * len(start) // max(_line_ends(start), 1))
+        self._block = max(CHUNK, 2 * len(start))  # rows, and all that stands above them
         return start
 
     def load(self, chosen: Sequence[int], ids: int | None) -> Loaded:
@@ -99,7 +103,7 @@ class Delimited:
                 f"expected lines of cells, but they cannot be read ({_short(error)}); "
                 "open the file in an editor and look for what differs from line to line"
             ) from error
-        if quotes and table.num_rows + int(self.reading.header) != lines:
+        if quotes and table.num_rows + self.reading.above != lines:
             fault = self._fault(chosen)  # rows over several lines, or a quote that swallowed rows
             if fault:
                 raise fault
@@ -120,7 +124,7 @@ class Delimited:
                 for first, batch in zip(ends, batches, strict=False)
             ],
         )
-        if not finite and np.isinf(X).any():
+        if not finite and find_gaps(X).first_infinite is not None:
             fault = self._fault(chosen)
             if fault:
                 raise fault
@@ -140,7 +144,7 @@ class Delimited:
             csv.read_csv,
             read_options=csv.ReadOptions(
                 column_names=[str(i) for i in range(len(self.names))],
-                skip_rows_after_names=int(self.reading.header),
+                skip_rows=self.reading.above,
                 block_size=self._block,
             ),
             parse_options=csv.ParseOptions(
@@ -166,12 +170,7 @@ class Delimited:
             if view.find(b"\0") >= 0:
                 raise self._nul()
             self._quoted = view.find(b'"', view.find(b"\n") + 1) >= 0
-            lines = 0
-            if self._quoted:
-                ends = np.frombuffer(view, dtype=np.uint8) == ord("\n")
-                lines = int(np.count_nonzero(ends)) + (not ends[-1])
-                del ends
-            return len(view), self._quoted, lines
+            return len(view), self._quoted, _n_lines(view) if self._quoted else 0
 
     def _fault(self, chosen: Sequence[int]) -> DataError | None:
         numbers = [i for i in chosen if self.types[i] != TRUTH]
@@ -232,8 +231,19 @@ def _columns(batch: Any) -> Iterator[list[Any]]:
     yield [as_numpy(column) for column in batch.columns]
 
 
-def _line_ends(text: bytes) -> int:
-    return max(text.count(b"\n"), text.count(b"\r"))
+def _head(start: bytes) -> int:
+    """Return the length of what stands above the table."""
+    found = HEAD.match(start)
+    return found.end() if found else 0
+
+
+def _n_lines(view: Any) -> int:
+    """Count lines, a part at a time so that Ctrl-C is heard."""
+    lines, block = 0, b""
+    for start in range(0, len(view), CHUNK):
+        before, block = block[-1:], view[start : start + CHUNK]
+        lines += line_ends(block, before)
+    return lines + (not block.endswith((b"\n", b"\r")))
 
 
 def _decoded(text: bytes) -> str:

@@ -9,7 +9,8 @@ from typing import IO
 
 from coterie.data.errors import DataError
 from coterie.data.limits import readable
-from coterie.data.tables.guessing import Reading, is_missing, is_number
+from coterie.data.tables.cells import is_missing, is_number
+from coterie.data.tables.guessing import Reading
 
 SHOWN = 40  # characters of a cell that a message quotes
 LONGEST_LINE = 1 << 22  # bytes of a row
@@ -22,13 +23,16 @@ class EndlessLine(csv.Error):
 def find_fault(file: IO[bytes], reading: Reading, chosen: Sequence[int]) -> DataError | None:
     """Return the first fault of a text: in its shape, or in the cells of the chosen columns."""
     width = len(reading.types)
-    for line, record in _lines(file, reading.separator):
+    for line, last, record in _lines(file, reading):
         if isinstance(record, csv.Error):
             return _unreadable(line, record)
         if len(record) != width:
             return _ragged(line, record, width, reading)
-        if line == 1 and reading.header:
-            continue
+        if last > line and any(_swallows(cell, reading) for cell in record):
+            return DataError(
+                f"expected every quote to be closed in its cell, but the one opened in line {line} "
+                f"takes in rows up to line {last}; close or remove it"
+            )
         for i in chosen:
             fault = _cell_fault(record[i], reading.decimal)
             if fault:
@@ -40,38 +44,62 @@ def find_fault(file: IO[bytes], reading: Reading, chosen: Sequence[int]) -> Data
 
 def line_of_row(file: IO[bytes], reading: Reading, row: int) -> int:
     """Return the line (from 1) in which a row of data (from 0) begins."""
-    wanted = row + int(reading.header)
-    for number, (line, _) in enumerate(_lines(file, reading.separator)):
-        if number == wanted:
+    for number, (line, _, _) in enumerate(_lines(file, reading)):
+        if number == row:
             return line
-    return wanted + 1
+    return reading.above + row + 1
 
 
 def line_of_nul(file: IO[bytes]) -> int:
     """Return the line (from 1) of the first NUL character."""
-    line = 1
+    line, before = 1, b""
     while block := file.read(1 << 20):
         at = block.find(b"\0")
+        line += line_ends(block if at < 0 else block[:at], before)
         if at >= 0:
-            return line + block.count(b"\n", 0, at)
-        line += block.count(b"\n")
+            break
+        before = block[-1:]
     return line
 
 
-def _lines(file: IO[bytes], separator: str) -> Iterator[tuple[int, list[str] | csv.Error]]:
-    """Yield the records that are not empty, with the line in which each begins."""
+def line_ends(block: bytes, before: bytes = b"") -> int:
+    """Count the line ends of a block, which are LF, CR, or CR LF; `before` is the last byte."""
+    pairs = block.count(b"\r\n") + (before == b"\r" and block.startswith(b"\n"))
+    return block.count(b"\n") + block.count(b"\r") - pairs
+
+
+def _lines(file: IO[bytes], reading: Reading) -> Iterator[tuple[int, int, list[str] | csv.Error]]:
+    """Yield the rows that are not empty, with the lines in which each begins and ends."""
     text = io.TextIOWrapper(file, encoding="latin-1", newline="")
-    reader = csv.reader(_short_lines(text), delimiter=separator, strict=True)
-    begin = 1
+    for _ in range(reading.above):
+        text.readline()
+    reader = csv.reader(_short_lines(text), delimiter=reading.separator, strict=True)
+    begin = reading.above + 1
     try:
         for record in reader:
+            end = reading.above + reader.line_num
             if record:
-                yield begin, record
-            begin = reader.line_num + 1
+                yield begin, end, record
+            begin = end + 1
     except csv.Error as error:  # also a cell without end, past the longest the module allows
-        yield begin, error
+        yield begin, begin, error
     finally:
         text.detach()
+
+
+def _swallows(cell: str, reading: Reading) -> bool:
+    """Return True if a line within a cell is a row of numbers."""
+    within = cell.splitlines()[1:-1]
+    return any(
+        _is_row(record, reading) for record in csv.reader(within, delimiter=reading.separator)
+    )
+
+
+def _is_row(record: list[str], reading: Reading) -> bool:
+    if len(record) != len(reading.types):
+        return False
+    cells = [record[i] for i in reading.numbers if not is_missing(record[i])]
+    return bool(cells) and all(is_number(cell, reading.decimal) for cell in cells)
 
 
 def _short_lines(text: IO[str]) -> Iterator[str]:

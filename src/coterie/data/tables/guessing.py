@@ -1,38 +1,26 @@
-"""How to read a text of cells: separator, decimal sign and header, found or asked for.
+"""Separator, decimal sign and header of a text of cells, found or asked for.
 
 Every separator and decimal sign is tried on the first lines. A reading counts if all lines get
-the same number of cells and some column becomes numbers. If two readings are left, guessing could
-be silently wrong (`1.234;1,5` has two), so there is an error that shows both.
+the same number of cells and some column becomes numbers; if there is none such, one counts that
+gives most lines the same number of cells, so that the others can be named. If two readings are
+left, guessing could be silently wrong (`1.234;1,5` has two), so there is an error that shows both.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from coterie.data.errors import DataError
+from coterie.data.tables.cells import as_float, in_spite_of, is_missing, is_number, type_of
+from coterie.data.tables.headers import check_clear, check_width, has_header, names_rows
+from coterie.data.tables.opened import NEARLY, ROW_NUMBER
+from coterie.data.tables.opening import NOTHING, Lines, Opening, Record
 
 SEPARATORS = (",", ";", "\t", "|")
-NOTHING = "\x1f"  # the separator of a text that has none
-MISSING = frozenset(
-    ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "?"]
-)
-_INFINITE = r"inf(?:inity)?"
-_NUMBER = {
-    sign: re.compile(
-        rf"[+-]?(?:\d+(?:{mark}\d*)?(?:[eE][+-]?\d+)?|{mark}\d+(?:[eE][+-]?\d+)?|{_INFINITE})",
-        re.IGNORECASE | re.ASCII,
-    )
-    for sign, mark in ((".", r"\."), (",", ","))
-}
 FEW_WRONG = 0.1  # of the cells of a column that is one of numbers all the same
-_TRUTH = frozenset(["true", "false"])
-
-Record = list[str]
+SHOWN = 12  # cells of a line, or characters of a cell, that a message quotes
+MOST = 0.5  # of the lines of a text that some separator divides, though not evenly
 
 
 @dataclass(frozen=True)
@@ -44,40 +32,27 @@ class Reading:
     header: bool
     names: tuple[str, ...]
     types: tuple[str, ...]  # of each column, as far as looked at: number, truth, text, nothing
+    above: int = 0  # lines of the file above the first row of data
 
     @property
     def numbers(self) -> tuple[int, ...]:
         """Positions of the columns of numbers."""
         return tuple(i for i, kind in enumerate(self.types) if kind == "number")
 
-    def in_words(self, records: Sequence[Record]) -> str:
+    def in_words(self, lines: Lines) -> str:
         """Say what the first line of data becomes."""
-        if self.separator == NOTHING:
-            return f"decimal=',' gives [{_as_float(records[0][0], ',')}]"
+        first, *others = lines.whole
+        shown = others[0] if self.header and others else first
         cells = [
-            _as_float(cell, self.decimal) if kind == "number" else repr(cell)
-            for cell, kind in zip(records[int(self.header)], self.types, strict=False)
+            as_float(cell, self.decimal) if kind == "number" else repr(cell)
+            for cell, kind in zip(shown[:SHOWN], self.types, strict=False)
         ]
-        sign = f" and decimal={self.decimal!r}" if self.decimal == "," else ""
-        return f"separator={self.separator!r}{sign} gives [{', '.join(cells)}]"
-
-
-def is_number(cell: str, decimal: str = ".") -> bool:
-    """Whether a cell is a number, written with this decimal sign."""
-    return _NUMBER[decimal].fullmatch(cell.strip()) is not None
-
-
-def is_missing(cell: str) -> bool:
-    """Whether a cell says that there is no value."""
-    return cell.strip() in MISSING
-
-
-def records_of(text: str, separator: str) -> list[Record]:
-    """Return the cells of each line that has any; quotes are understood."""
-    try:
-        return [record for record in csv.reader(io.StringIO(text), delimiter=separator) if record]
-    except csv.Error:  # a cell too long for the module, because this is not what separates cells
-        return [[line] for line in text.splitlines() if line]
+        more = ["..."] if len(shown) > SHOWN else []
+        signs = [] if self.separator == NOTHING else [f"separator={self.separator!r}"]
+        signs += [] if self.decimal == "." else [f"decimal={self.decimal!r}"]
+        odd = lines.odd
+        but = "" if odd is None else f" (but not in line {odd})"
+        return f"{' and '.join(signs)} gives [{', '.join(cells + more)}]{but}"
 
 
 def guess(
@@ -89,85 +64,83 @@ def guess(
     named_csv: bool = True,
 ) -> Reading:
     """Return the one way to read the first lines of a text, or raise with the ways there are."""
-    tried = [separator] if separator else list(SEPARATORS)
-    parsed = {sep: records_of(text, sep) for sep in tried}
-    if not next(iter(parsed.values())):
+    opening = Opening.of(text)
+    if not opening.lines(NOTHING).records:
         raise DataError("expected at least one line with numbers, got an empty file")
-    found = _readings(parsed, decimal, header, alone=separator is not None)
-    if not found:
-        sep = separator or _next_best(parsed, text)
-        parsed.setdefault(sep, records_of(text, sep))
-        found = _with_decimals(sep, parsed[sep], decimal, header)
-    if separator is None and not named_csv and len(found) == 1:
-        found += _as_one_column(found[0], parsed[found[0].separator])
-        parsed.setdefault(NOTHING, records_of(text, NOTHING))
+    given = separator or opening.separator
+    if given:
+        found = _with_decimals(given, opening.lines(given), decimal, header)
+    else:
+        found = _found(opening, decimal, header)
+        if not named_csv and len(found) == 1:
+            found += _as_one_column(found[0], opening.lines(found[0].separator).records)
     if len(found) > 1:
+        shown = "; ".join(reading.in_words(opening.lines(reading.separator)) for reading in found)
         raise DataError(
-            "expected one way to read this text, got "
-            f"{len(found)}: {'; '.join(r.in_words(parsed[r.separator]) for r in found)}; "
+            f"expected one way to read this text, got {len(found)}: {shown}; "
             "pass the separator and the decimal sign that are meant"
         )
-    records = parsed[found[0].separator]
-    return _named(_forgiving(found[0], records), records, header)
+    lines = opening.lines(found[0].separator)
+    check_width(lines.records[0], lines.numbers[0], lines.width, found[0].separator)
+    return _named(_forgiving(found[0], lines.records), lines, header)
 
 
-def _readings(
-    parsed: dict[str, list[Record]], decimal: str | None, header: bool | None, alone: bool
-) -> list[Reading]:
-    """Return readings with columns of numbers; those that explain every sign, if there are any."""
-    found: list[Reading] = []
-    for separator, records in parsed.items():
-        widths = {len(record) for record in records}
-        if alone or (len(widths) == 1 and widths != {1}):
-            found += _with_decimals(separator, records, decimal, header)
-    found = [reading for reading in found if alone or reading.numbers]
-    explaining = [r for r in found if not _unexplained(r, parsed[r.separator])]
-    return explaining or found
+def _found(opening: Opening, decimal: str | None, header: bool | None) -> list[Reading]:
+    """Return the readings that explain every sign, if there are any, or else the next best."""
+    tried = {sign: opening.lines(sign) for sign in SEPARATORS if sign != decimal}
+    even = _of_numbers(
+        {sign: lines for sign, lines in tried.items() if lines.even}, decimal, header
+    )
+    explaining = [r for r in even if not _unexplained(r, tried[r.separator].records)]
+    if explaining:
+        return explaining
+    one = _of_numbers({NOTHING: opening.lines(NOTHING)}, decimal, header)
+    one = [r for r in one if not _unexplained(r, opening.lines(NOTHING).records)]
+    commas = any(reading.decimal == "," for reading in one)  # which could separate cells as well
+    others = {
+        sign: lines
+        for sign, lines in tried.items()
+        if lines.agreement >= MOST or (commas and sign == "," and lines.width > 1)
+    }
+    if opening.lines(" ").even:
+        others[" "] = opening.lines(" ")
+    uneven = _of_numbers(others, decimal, header)
+    uneven = [r for r in uneven if not _unexplained(r, opening.lines(r.separator).records)]
+    return one + uneven or even or [_next_best(tried, opening, decimal, header)]
+
+
+def _of_numbers(tried: dict[str, Lines], decimal: str | None, header: bool | None) -> list[Reading]:
+    """Return the readings that give some column of numbers."""
+    readings = (_with_decimals(sign, lines, decimal, header) for sign, lines in tried.items())
+    return [reading for some in readings for reading in some if reading.numbers]
 
 
 def _with_decimals(
-    separator: str, records: list[Record], decimal: str | None, header: bool | None
+    separator: str, lines: Lines, decimal: str | None, header: bool | None
 ) -> list[Reading]:
     """Return the reading with the decimal sign that makes more numbers, or both if each has own."""
     signs = [decimal] if decimal else [".", ","] if separator != "," else ["."]
-    readings = [_reading(separator, sign, records, header) for sign in signs]
+    readings = [_reading(separator, sign, lines, header) for sign in signs]
     if len(readings) == 1:
         return readings
     point, comma = readings
-    if set(comma.numbers) <= set(point.numbers):
+    point_is_enough = set(comma.numbers) <= set(point.numbers)
+    if point_is_enough and point.header <= comma.header:  # and does not take 1,5 for a name
         return [point]
     return [comma] if set(point.numbers) <= set(comma.numbers) else [point, comma]
 
 
-def _reading(separator: str, decimal: str, records: list[Record], header: bool | None) -> Reading:
-    width = Counter(len(record) for record in records).most_common(1)[0][0]
-    whole = [record for record in records if len(record) == width]
+def _reading(separator: str, decimal: str, lines: Lines, header: bool | None) -> Reading:
+    whole = lines.whole
     below = whole[1:] if header is not False and len(whole) > 1 else whole
-    types = tuple(_type([record[i] for record in below], decimal) for i in range(width))
-    titled = _has_header(whole[0], below, types, decimal) if header is None else header
+    columns = zip(*below, strict=True)
+    types = tuple(type_of(cells, decimal) for cells in columns)
+    titled = has_header(whole[0], below, types, decimal) if header is None else header
     return Reading(separator, decimal, titled, (), types)
 
 
-def _type(cells: list[str], decimal: str) -> str:
-    present = [cell for cell in cells if not is_missing(cell)]
-    if not present:
-        return "nothing"
-    if all(is_number(cell, decimal) for cell in present):
-        return "number"
-    return "truth" if all(cell.strip().lower() in _TRUTH for cell in present) else "text"
-
-
-def _has_header(first: Record, below: list[Record], types: tuple[str, ...], decimal: str) -> bool:
-    """Whether the first line looks like names, because they are no numbers above numbers."""
-    if below[0] is first:
-        return not any(is_number(cell, decimal) for cell in first)
-    over_numbers = [cell for cell, kind in zip(first, types, strict=True) if kind == "number"]
-    named = [cell for cell in over_numbers if not is_number(cell, decimal) and not is_missing(cell)]
-    return bool(named) or not over_numbers
-
-
-def _unexplained(reading: Reading, records: list[Record]) -> bool:
-    """Whether a name, or every cell of a text, has another separator, as if it were more cells."""
+def _unexplained(reading: Reading, records: Sequence[Record]) -> bool:
+    """Return True if a name, or every cell of a text, could be divided into more cells."""
     others = set(SEPARATORS) - {reading.separator}
     if reading.header and any(other in name for name in records[0] for other in others):
         return True
@@ -177,30 +150,27 @@ def _unexplained(reading: Reading, records: list[Record]) -> bool:
         cells = [record[i] for record in records if i < len(record)]
         if any(all(other in cell for cell in cells) for other in others):
             return True
+        if all(_spaced_numbers(cell) for cell in cells[int(reading.header) :]):
+            return True
     return False
 
 
-def _next_best(parsed: dict[str, list[Record]], text: str) -> str:
-    """Return the separator of a text that no separator divides evenly, so that it can be judged."""
-    lines = records_of(text, NOTHING)
-    alone = _with_decimals(NOTHING, lines, None, None)
-    if any(reading.numbers and not _unexplained(reading, lines) for reading in alone):
-        return NOTHING
-
-    def agreement(separator: str) -> float:
-        widths = Counter(len(record) for record in parsed[separator])
-        width, number = widths.most_common(1)[0]
-        return number / len(parsed[separator]) if width > 1 else 0.0
-
-    best = max(parsed, key=agreement)
-    if agreement(best) >= 0.5:
-        return best
-    spaced = records_of(text, " ")
-    widths = {len(record) for record in spaced}
-    return " " if len(widths) == 1 and widths != {1} else NOTHING
+def _spaced_numbers(cell: str) -> bool:
+    parts = cell.split()
+    return len(parts) > 1 and all(is_number(part) for part in parts)
 
 
-def _as_one_column(reading: Reading, records: list[Record]) -> list[Reading]:
+def _next_best(
+    tried: dict[str, Lines], opening: Opening, decimal: str | None, header: bool | None
+) -> Reading:
+    """Return a reading of a text without columns of numbers, so that it can be judged."""
+    best = max(tried, key=lambda sign: tried[sign].agreement)
+    if tried[best].agreement < MOST:
+        best = " " if opening.lines(" ").even else NOTHING
+    return _with_decimals(best, opening.lines(best), decimal, header)[0]
+
+
+def _as_one_column(reading: Reading, records: Sequence[Record]) -> list[Reading]:
     """Return the other reading of `1,5`: one column of decimals."""
     digits = all(len(r) == 2 and r[0].lstrip("+-").isdigit() and r[1].isdigit() for r in records)
     if reading.separator == "," and not reading.header and digits:
@@ -208,45 +178,46 @@ def _as_one_column(reading: Reading, records: list[Record]) -> list[Reading]:
     return []
 
 
-def _forgiving(reading: Reading, records: list[Record]) -> Reading:
+def _forgiving(reading: Reading, records: Sequence[Record]) -> Reading:
     """Take a column of numbers with few wrong cells for one: then these are told, and not it lost.
 
     Only once it is clear how to read the text: until then, a wrong cell may be a wrong reading.
     """
     below = records[int(reading.header) :]
     types = tuple(
-        "number" if kind == "text" and _nearly_numbers(below, i, reading.decimal) else kind
+        _forgiven([record[i] for record in below if i < len(record)], reading.decimal)
+        if kind == "text"
+        else kind
         for i, kind in enumerate(reading.types)
     )
     return replace(reading, types=types)
 
 
-def _nearly_numbers(records: list[Record], i: int, decimal: str) -> bool:
-    cells = [record[i] for record in records if i < len(record) and not is_missing(record[i])]
-    wrong = sum(not is_number(cell, decimal) for cell in cells)
-    return wrong <= FEW_WRONG * len(cells)
+def _forgiven(cells: Sequence[str], decimal: str) -> str:
+    """Return what a column of text holds: numbers but for a few cells, nearly numbers, or text."""
+    present = [cell for cell in cells if not is_missing(cell)]
+    wrong = sum(not is_number(cell, decimal) for cell in present)
+    if wrong <= FEW_WRONG * len(present):
+        return "number"
+    odd = in_spite_of(present, decimal)
+    return "text" if odd is None else f"{NEARLY}{odd[:SHOWN]!r}"
 
 
-def _named(reading: Reading, records: list[Record], header: bool | None) -> Reading:
+def _named(reading: Reading, lines: Lines, header: bool | None) -> Reading:
     """Give the columns their names; refuse to guess whether the first line has them."""
-    first, width = records[0], len(reading.types)
-    if reading.header and len(records) == 1:
+    first, *below = lines.records
+    if reading.header and not below:
         raise DataError(
             f"expected rows of numbers below the first line, {','.join(first)[:60]!r}, got none; "
             "check the file"
         )
-    texts = [i for i, kind in enumerate(reading.types) if kind == "text" and i < len(first)]
-    repeated = any(first[i] in [r[i] for r in records[1:] if i < len(r)] for i in texts)
-    if header is None and not reading.header and texts and not repeated and len(records) > 1:
-        raise DataError(
-            f"expected a first line that is clearly names or clearly data, got {first}; "
-            "pass header=True if it has names, header=False if it is data"
-        )
+    if header is None:
+        check_clear(lines.records, reading.types, reading.header)
     if not reading.header:
-        return replace(reading, names=tuple(f"column_{i}" for i in range(width)))
-    names = [cell.strip().lstrip("\ufeff") or f"column_{i}" for i, cell in enumerate(first)]
-    return replace(reading, names=tuple(names))
-
-
-def _as_float(cell: str, decimal: str) -> str:
-    return "missing" if is_missing(cell) else repr(float(cell.replace(decimal, ".")))
+        names = tuple(f"column_{i}" for i in range(len(reading.types)))
+        return replace(reading, names=names, above=lines.numbers[0] - 1)
+    names = tuple(cell.strip() or f"column_{i}" for i, cell in enumerate(first))
+    types = reading.types
+    if names_rows(first, below, types):
+        types = (ROW_NUMBER, *types[1:])
+    return replace(reading, names=names, types=types, above=lines.ends[0])

@@ -9,6 +9,9 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 NUMBER, TRUTH = "number", "truth"  # types of columns that can become numbers
+NOTHING = "nothing"  # the type of a column without a value
+NEARLY = "numbers and "  # begins the type of a column of a text that other cells keep from numbers
+ROW_NUMBER = "row number"  # another, of a column that becomes numbers only if it is asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +29,7 @@ class Opened(Protocol):
     format: str
     names: tuple[str, ...]
     named: bool  # whether names are in the file, or else only our own, column_0 and so on
-    types: tuple[str, ...]  # NUMBER, TRUTH, or in words what else: "text", "timestamp[us]", ...
+    types: tuple[str, ...]  # NUMBER, TRUTH, ROW_NUMBER, or words: "text", "timestamp[us]", ...
 
     def load(self, chosen: Sequence[int], ids: int | None) -> Loaded:
         """Read the cells."""

@@ -19,7 +19,7 @@ from coterie.data.shortage import names_shortage
 from coterie.data.starts import check_not_foreign, check_promise, is_json, is_json_array, start_of
 from coterie.data.tables.arrays import ArrayFile
 from coterie.data.tables.arrow import Feather, Parquet
-from coterie.data.tables.choosing import choose_columns, position_of
+from coterie.data.tables.choosing import choose_columns, position_of, warn_of_left_out
 from coterie.data.tables.delimited import Delimited
 from coterie.data.tables.json_array import json_array
 from coterie.data.tables.json_lines import JsonLines
@@ -112,17 +112,19 @@ def read_table(
         rows = kept_ids if kept is None else kept_ids[kept]
     name = "row" if id_column is None else table.names[id_column]
     used = {*chosen, id_column}
-    left_out = {name: table.types[i] for i, name in enumerate(table.names) if i not in used}
+    left_out = [i for i in range(len(table.names)) if i not in used]
+    if columns is None:
+        warn_of_left_out(table, left_out, str(where))
     provenance = {
         "source": str(where),
         "format": table.format,
         "bytes": where.stat().st_size,
         "rows": len(X),
         "rows_left_out": n_read - len(X),
-        "columns_left_out": left_out,
+        "columns_left_out": {table.names[i]: table.types[i] for i in left_out},
         "missing": missing,
     }
-    if any(name not in table.names for name in names):
+    if not set(names) <= set(table.names):
         provenance["names"] = "given"  # the file has none
     if isinstance(table, Delimited):
         reading = table.reading
