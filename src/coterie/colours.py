@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 OKABE_ITO = ("0072B2", "E69F00", "009E73", "CC79A7", "56B4E9", "D55E00", "F0E442")
 
-# How linear RGB looks with one kind of cones missing (Machado, Oliveira and Fernandes 2009).
+# Linear RGB as seen with one kind of cones missing (Machado, Oliveira and Fernandes 2009).
 _EYES = np.array(
     [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
@@ -141,7 +141,7 @@ def _lab(light: Array) -> Array:
 
 
 def _as_seen(colours: Array) -> Array:
-    """Return what each kind of eye makes of the colours: (n, 3) to (eyes, n, 3) in Oklab."""
+    """Return the colours as each kind of eye sees them: (n, 3) to (eyes, n, 3) in Oklab."""
     return _lab(np.clip(np.einsum("eij,nj->eni", _EYES, _linear(colours)), 0.0, 1.0))
 
 

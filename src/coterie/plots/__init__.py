@@ -1,5 +1,6 @@
-"""What people look at: Display objects over results, and moving pictures of a fit.
+"""Figures: Display objects over results, and moving pictures of a fit.
 
+Each module draws one kind of figure from a finished result; `style.py` holds their common look.
 matplotlib is imported only when a figure is drawn.
 """
 

@@ -24,13 +24,13 @@ Labels = NDArray[np.intp]
 Picture = NDArray[np.uint8]
 DPI = 100
 MOST_FRAMES = 240
-FILM_RATE = 30  # pictures in a second of MP4; players stumble over fewer
+FILM_RATE = 30  # pictures in a second of MP4; players stutter at fewer
 Draw = Callable[[int], Picture]
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """One frame: who belongs where, the model at that moment, and what to say."""
+    """One frame: the labels and the model at that moment, and the words above."""
 
     labels: Labels
     means: Floats | None  # (k, d)
@@ -105,7 +105,7 @@ def animate(
 
 
 def _scenes(model: Any, trace: Sequence[Any], X: Any, view: Projection) -> Iterator[Scene]:
-    """What a trace tells, one frame after the other."""
+    """Yield the frames of a trace, one after the other."""
     if hasattr(trace[0], "covariances"):
         yield from _mixture_scenes(model, trace, X, view)
     elif hasattr(trace[0], "means"):
@@ -119,7 +119,7 @@ def _means_scenes(model: Any, trace: Sequence[Any], X: Any) -> Iterator[Scene]:
     for step, frame in enumerate(trace, start=1):
         labels = labels.copy()
         labels[frame.rows] = frame.labels
-        if step == 1:  # rows that the start had right are not told as changes
+        if step == 1:  # a trace holds changes only, from label 0 on
             labels[labels < 0] = 0
         moved = plural(len(frame.rows), "row") + " moved" if step > 1 else "the start"
         yield Scene(labels, frame.means, None, f"iteration {step}: {moved}")
@@ -142,7 +142,7 @@ def _mixture_scenes(model: Any, trace: Sequence[Any], X: Any, view: Projection) 
 
 
 def _with_mixture(model: Any, mixture: Any) -> Any:
-    """A copy of the model with the parameters of another moment."""
+    """Return a copy of the model with the parameters of another moment."""
     now = copy(model)
     now.weights_, now.means_, now.covariances_ = (
         mixture.weights,
@@ -167,7 +167,7 @@ def _density_scenes(model: Any, trace: Sequence[Any]) -> Iterator[Scene]:
 
 
 def _thinned(scenes: list[Scene]) -> list[Scene]:
-    """At most so many frames, with the first and the last."""
+    """Thin frames out to at most so many; the first and the last stay."""
     if len(scenes) <= MOST_FRAMES:
         return scenes
     places = np.unique(np.linspace(0, len(scenes) - 1, MOST_FRAMES).astype(int))
@@ -184,7 +184,7 @@ def _picture(
     canvas: Any = FigureCanvasAgg(figure)
     figure.set_dpi(DPI)
     display = ClustersDisplay(flat, scene.labels, view, kind=scene.kind)
-    display.numbered = scene.kind is None  # clusters that grow would carry their numbers about
+    display.numbered = scene.kind is None  # numbers would move about with clusters that grow
     if scene.means is not None:
         display.means = view.points(scene.means)
     display.covariances = scene.covariances
@@ -208,7 +208,7 @@ def _write_gif(path: Path, draw: Draw, count: int, fps: float) -> None:
 
 
 def _page(frame: Any, palette: Any) -> Any:
-    """A frame in the colours of the palette, whose last is white: nearest is not good enough."""
+    """Return a frame in the palette's colours; white, its last one, stays exactly white."""
     from PIL import Image
 
     page = frame.quantize(palette=palette, dither=Image.Dither.NONE)

@@ -149,7 +149,7 @@ class ClustersDisplay(Display):
         return f"{plural(count, 'cluster')} of {plural(len(self.labels), 'row')}{beside}"
 
     def _draw_marks(self, axes: Axes, palette: Floats) -> None:
-        """Means as crosses, and the number of each cluster beside its mean or middle."""
+        """Draw means as crosses, and the number of each cluster beside its mean or middle."""
         from matplotlib.patheffects import withStroke
 
         glow = [withStroke(linewidth=2.6, foreground="white")]
@@ -163,7 +163,7 @@ class ClustersDisplay(Display):
         for cluster in present:
             if self.means is not None:
                 place, beside = self.means[cluster], (10, 6)
-            else:  # above the highest row, which a ring has too
+            else:  # above the highest row: the middle of a ring is empty
                 inside = self.points[self.labels == cluster]
                 place, beside = inside[np.argmax(inside[:, 1])], (0, 8)
             axes.annotate(
@@ -198,7 +198,7 @@ class ClustersDisplay(Display):
 
 
 def draw_ellipse(axes: Axes, mean: Floats, covariance: Floats, colour: Floats) -> None:
-    """Where one and two standard deviations end."""
+    """Draw ellipses at one and two standard deviations."""
     from matplotlib.patches import Ellipse
 
     lengths, directions = np.linalg.eigh(covariance)

@@ -36,7 +36,7 @@ class ComparisonDisplay(Display):
         names: Sequence[str] | None = None,
         ax: Any = None,
     ) -> ComparisonDisplay:
-        """Draw what `compare` found for the rows of X."""
+        """Draw a result of `compare` for the rows of X."""
         rows = checked_rows(X)
         view = Projection.of(rows, columns, names)
         return cls(comparison, view.points(rows), view).plot(ax)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class HistoryDisplay(Display):
-    """How the error fell from iteration to iteration. Make one with `from_estimator`."""
+    """The error after each iteration. Make one with `from_estimator`."""
 
     errors: Floats  # (iterations,)
     name: str
@@ -73,13 +73,13 @@ class HistoryDisplay(Display):
 
 @dataclass(eq=False, repr=False)
 class KChoiceDisplay(Display):
-    """What speaks for each number of clusters. Make one with `from_choice` or `from_data`."""
+    """The criteria for each number of clusters. Make one with `from_choice` or `from_data`."""
 
     choice: KChoice
 
     @classmethod
     def from_choice(cls, choice: KChoice, *, ax: Any = None) -> KChoiceDisplay:
-        """Draw what `choose_k` found."""
+        """Draw a result of `choose_k`."""
         return cls(choice).plot(ax)
 
     @classmethod
@@ -115,7 +115,7 @@ class KChoiceDisplay(Display):
         return self
 
     def _criterion(self, axes: Axes, k: list[int], name: str, words: str, colour: str) -> None:
-        """One line, its name at its end, on top of grid lines and axis."""
+        """Draw one line, its name at its end, on top of grid lines and axis."""
         from matplotlib.patheffects import withStroke
 
         known = [
@@ -135,7 +135,7 @@ class KChoiceDisplay(Display):
 
 @dataclass(eq=False, repr=False)
 class EpsChoiceDisplay(Display):
-    """The k-distance curve, and what DBSCAN finds along it.
+    """The k-distance curve, and the clusters and noise of DBSCAN along eps.
 
     Make one with `from_choice` or `from_data`.
     """
@@ -144,7 +144,7 @@ class EpsChoiceDisplay(Display):
 
     @classmethod
     def from_choice(cls, choice: EpsChoice, *, ax: Any = None) -> EpsChoiceDisplay:
-        """Draw what `choose_eps` found."""
+        """Draw a result of `choose_eps`."""
         return cls(choice).plot(ax)
 
     @classmethod
@@ -165,7 +165,7 @@ class EpsChoiceDisplay(Display):
         return self
 
     def _draw_distances(self, axes: Axes) -> None:
-        """Rows across, so that the part of the rows that are core points can be read off."""
+        """Draw distances over the share of rows; the line of eps shows the share of core points."""
         curve, choice = self.choice.distances, self.choice
         part = np.arange(1, len(curve) + 1) / len(curve)
         axes.plot(100 * part, curve, color=ACCENT, linewidth=1.8)
@@ -174,7 +174,7 @@ class EpsChoiceDisplay(Display):
         axes.set(xlim=(0, 101), ylim=(0, top if top > 0 else 1.0))
         axes.axhline(choice.eps, color=SECOND, linewidth=1.2)
         core = float((curve <= choice.eps).mean())
-        below = choice.eps > 0.85 * top  # above the line there are words already
+        below = choice.eps > 0.85 * top  # the title stands above the line
         axes.annotate(
             f"eps {number(choice.eps)}: {share(core)} are core points", (0, choice.eps),
             xytext=(6, -4 if below else 4), textcoords="offset points", fontsize=9.5, color=SECOND,
@@ -224,7 +224,7 @@ def _if_2_or_5(value: float) -> str:
 
 
 def _two(display: Display, ax: Any) -> tuple[Any, Any]:
-    """Two axes, one above the other: given ones, or those of a new figure."""
+    """Return two axes, one above the other: given ones, or those of a new figure."""
     require_matplotlib()
     if ax is None:
         ax = new_figure(6.8, 6.4).subplots(2, 1)

@@ -1,4 +1,4 @@
-"""The figures of the paper, on our own data: each is computed, none is drawn by hand.
+"""The figures of the paper, computed on our own data.
 
 A. Jung and I. Baranov, "Basic principles of clustering methods". `FIGURES` has them in order.
 """
@@ -120,7 +120,7 @@ def _turn(angle: float) -> Floats:
 
 
 def boundary_cases() -> Figure:
-    """Hard clustering: some points are near the boundary, and the labels do not tell."""
+    """Hard clustering: labels do not show that some points are near the boundary."""
     random = np.random.default_rng(1)
     X = np.concatenate([random.normal([c, 0.0], [1.0, 0.8], size=(60, 2)) for c in (-1.7, 1.7)])
     model = KMeans(2, n_init=4, random_state=0).fit(X)

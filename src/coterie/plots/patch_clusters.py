@@ -61,13 +61,13 @@ def draw_patch_clusters(
 
 
 def upper_middle(patches: Patches) -> int:
-    """A patch that shows something in most pictures."""
+    """Return the patch to enlarge: it shows some detail in most pictures."""
     return int(0.34 * patches.rows) * patches.columns + int(0.43 * patches.columns)
 
 
 @dataclass(frozen=True)
 class _Sheet:
-    """Where things stand, in inches, so that every panel has the shape of the picture."""
+    """Layout of the panels, in inches: each has the shape of the picture."""
 
     panel_width: float
     panel_height: float

@@ -19,7 +19,7 @@ Labels = NDArray[np.intp]
 
 @dataclass(eq=False, repr=False)
 class SegmentationDisplay(Display):
-    """Clusters laid over the picture they come from.
+    """Clusters laid over their picture.
 
     Make one with `from_estimator` or `from_labels`.
     """

@@ -1,4 +1,4 @@
-"""Many points on few pixels: dots while they can be told apart, density beyond."""
+"""Many points on few pixels: dots up to some number of rows, their density beyond."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def draw_points(
     size = float(np.clip(16_000 / max(len(points), 1), 4.0, 26.0))
     colours = colours_of(labels, palette)
     core = labels >= 0 if kind is None else kind == CORE
-    # In an order of its own, so that no cluster lies on top because of its number.
+    # A random order, so that no cluster lies on top because of its number.
     order = np.random.default_rng(0).permutation(np.flatnonzero(core))
     _dots(axes, points[order], s=size, c=colours[order], alpha=0.75, linewidths=0)
     noise = labels < 0 if kind is None else kind == NOISY

@@ -1,4 +1,4 @@
-"""Rows on paper: two columns as they are, or the two principal components of more."""
+"""Views of rows in the plane: two columns, or two principal components of more."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Projection:
     origin: Floats  # (d,)
     axes: Floats  # (d, 2)
     names: tuple[str, str]
-    exact: bool  # whether the view shows all that there is, so that regions can be drawn
+    exact: bool  # the view loses nothing, so that regions can be drawn
 
     @classmethod
     def of(
         cls, X: Any, columns: Sequence[int] | None = None, names: Sequence[str] | None = None
     ) -> Projection:
-        """Of the columns asked for, else of the first two if there are no more, else principal.
+        """Return a view of the given columns, else of both columns of two, else of principal ones.
 
         A single column is drawn along a line.
         """
@@ -48,7 +48,7 @@ class Projection:
 
     @classmethod
     def _principal(cls, X: Any, rows: int = 20_000) -> Projection:
-        """Along the two directions of the largest variance, found from evenly chosen rows."""
+        """Return a view along the two directions of largest variance in evenly chosen rows."""
         some = X[:: max(1, X.shape[0] // rows)]
         if sparse.issparse(some):
             some = some[:2000].toarray()
@@ -75,14 +75,14 @@ class Projection:
         return _times(np.asarray(X, dtype=np.float64) - self.origin, self.axes)
 
     def covariances(self, mixture: Any, of: Floats) -> Floats:
-        """(k, 2, 2): what Gaussians of a mixture's family look like from here."""
+        """Return covariances in this view, (k, 2, 2), of a mixture's family."""
         found: Floats = mixture._family.along(
             np.asarray(of, dtype=np.float64), len(mixture.means_), self.axes
         )
         return found
 
     def lifted(self, points: Floats) -> Floats:
-        """(n, 2) of an exact view back to (n, d)."""
+        """Return rows, (n, d), of points of an exact view, (n, 2)."""
         return self.origin + points @ self.axes.T
 
 

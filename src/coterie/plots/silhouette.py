@@ -19,7 +19,7 @@ MARKED = 40  # clusters; more are drawn without their numbers
 
 @dataclass(eq=False, repr=False)
 class SilhouetteDisplay(Display):
-    """How much nearer each row is to its own cluster than to the next one.
+    """The silhouette of each row: near 1 within its cluster, below 0 nearer to another one.
 
     Make one with `from_estimator` or `from_labels`.
     """

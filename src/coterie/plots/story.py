@@ -1,4 +1,4 @@
-"""One sheet for the whole story: a photo by three methods, two data sets by two."""
+"""The sheet of the demonstration: a photo by three methods, two data sets by two."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MARGIN, GAP, HEAD, LINE = 0.3, 0.32, 0.62, 0.5  # inches
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A clustering, and what stands above it."""
+    """A clustering, and the words above it."""
 
     title: str
     below: str
@@ -78,7 +78,7 @@ def draw_story(
 
 @dataclass(frozen=True)
 class _Sheet:
-    """Where panels stand, in inches."""
+    """Layout of the panels, in inches."""
 
     panel: tuple[float, float]
     square: float

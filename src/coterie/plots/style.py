@@ -1,4 +1,4 @@
-"""How our figures look: quiet axes, direct labels; and what every Display can do."""
+"""The common look of figures, with quiet axes and direct labels, and the base of Displays."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORMATS = (".png", ".svg", ".pdf")
 
 
 def require_matplotlib() -> type[Figure]:
-    """The class of figures, or an error that says what to install."""
+    """Return the class of figures, or raise an error that names the package to install."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -36,13 +36,13 @@ def require_matplotlib() -> type[Figure]:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """A figure in inches that stands for itself: pyplot does not know it, no display is needed."""
+    """Return a figure, sizes in inches, that pyplot does not know and that needs no display."""
     figure_class = require_matplotlib()
     return figure_class(figsize=(width, height), facecolor="white", layout="constrained")
 
 
 def quiet(axes: Axes, grid: Literal["x", "y", "both"] | None = None) -> None:
-    """Two thin spines, small faint ticks; grid : "x", "y", "both" or None."""
+    """Reduce axes to two thin spines and small faint ticks, and draw a grid if asked for."""
     axes.tick_params(labelsize=8.5, colors=FAINT, length=3, color=LINE)
     for side, spine in axes.spines.items():
         spine.set(visible=side in ("left", "bottom"), color=LINE)
@@ -52,7 +52,7 @@ def quiet(axes: Axes, grid: Literal["x", "y", "both"] | None = None) -> None:
 
 
 def titled(axes: Axes, title: str, below: str = "") -> None:
-    """A title at the left, and up to three fainter lines under it, as they are."""
+    """Put a title at the left, and up to three fainter lines under it; markup is not read."""
     title, below = visible(title), visible(below)
     letters = _letters(axes)
     lines = [line for part in below.splitlines() for line in wrap(part, letters)][:3]
@@ -68,25 +68,25 @@ def titled(axes: Axes, title: str, below: str = "") -> None:
 
 
 def _letters(axes: Axes) -> int:
-    """How many letters of 9 points stand side by side above the axes."""
+    """Return the number of letters of 9 points that fit side by side above the axes."""
     return max(24, int(15.0 * (axes.bbox.width / axes.figure.dpi)))
 
 
 def named_axes(axes: Axes, x: str, y: str) -> None:
-    """Name both axes; names are shown as they are, also with dollar signs."""
+    """Name both axes; dollar signs in names start no formula."""
     axes.set_xlabel(visible(x), fontsize=9.5, color=FAINT, parse_math=False)
     axes.set_ylabel(visible(y), fontsize=9.5, color=FAINT, parse_math=False)
 
 
 def whole_numbers(axis: Any) -> None:
-    """Ticks at whole numbers only: half an iteration or cluster does not exist."""
+    """Put ticks at whole numbers only, as of iterations and clusters."""
     from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(nbins=8, integer=True))
 
 
 def colours_of(labels: NDArray[np.intp], palette: NDArray[np.float64] | None = None) -> Any:
-    """(n, 3) one colour per row; noise is grey."""
+    """Return one colour per row, (n, 3); noise is grey."""
     if palette is None:
         palette = cluster_colours(int(labels.max(initial=-1)) + 1)
     return np.concatenate([palette, NOISE[None]])[labels]
@@ -122,13 +122,13 @@ class Display:
         return target
 
     def _repr_png_(self) -> bytes:
-        """What a notebook shows."""
+        """Return the figure as PNG, for notebooks."""
         buffer = io.BytesIO()
         self.figure_.savefig(buffer, format="png", dpi=110)
         return buffer.getvalue()
 
     def _axes(self, ax: Any) -> Any:
-        """The given axes, or those of a new figure."""
+        """Return the given axes, or those of a new figure."""
         require_matplotlib()
         if ax is None:
             ax = new_figure(*self.size).subplots()
