@@ -86,7 +86,7 @@ def test_rows_without_direction_are_named(form):
 def test_initial_means_without_direction():
     with pytest.raises(ValueError, match="row 1 of init is all zeros"):
         KMeans(2, metric="cosine", init=[[1.0, 0], [0, 0]]).fit(np.eye(2))
-    with pytest.raises(ValueError, match="row 0 of what the callable init returned"):
+    with pytest.raises(ValueError, match="row 0 of the array that the callable init returned"):
         KMeans(2, metric="cosine", init=lambda X, k, random_state: X * 0).fit(np.eye(2))
     with pytest.raises(ValueError, match=r"'principal'.*one line.*k-means"):
         KMeans(2, metric="cosine", init="principal").fit(np.eye(2))

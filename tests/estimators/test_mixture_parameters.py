@@ -10,6 +10,7 @@ from sklearn.cluster import KMeans as PeersKMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from coterie import GaussianMixture, KMeans
+from coterie.estimators import budget
 
 from .mixture_helpers import FAMILIES, assert_monotone, assert_same_mixture, groups, start_from
 
@@ -269,6 +270,21 @@ def test_warm_start_does_not_mistake_a_matrix_for_variances(before: str, after: 
     assert_same_mixture(model, cold)
     again = model.fit(X)
     np.testing.assert_allclose(again.runs_[0].start.covariances, cold.covariances_, rtol=1e-12)
+
+
+def test_samples_beyond_all_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "available_memory", lambda: 1e9)
+    model = GaussianMixture(2, random_state=0).fit(groups())
+    with pytest.raises(MemoryError, match=r"sample would need about 3.2e\+04 GB of memory"):
+        model.sample(10**12)
+    with pytest.raises(ValueError, match=r"n_samples: 9223372036854775808\. Expected .* from 1 to"):
+        model.sample(2**63)
+
+
+def test_initial_parameters_that_are_no_numbers() -> None:
+    for name in ("weights_init", "means_init", "precisions_init"):
+        with pytest.raises(ValueError, match=f"{name} holds <U1 values: expected numbers, as a"):
+            GaussianMixture(2, **{name: ["a", "b"]}).fit(groups())
 
 
 def test_says_when_it_did_not_converge() -> None:

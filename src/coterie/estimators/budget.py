@@ -38,8 +38,10 @@ def allowed_memory(memory_budget: float | None) -> float:
 class Allowance:
     """What a fit may take. The system is asked only where the answer matters."""
 
-    def __init__(self, memory_budget: float | None, who: str = "DBSCAN") -> None:
-        self.memory_budget, self.who = memory_budget, who
+    def __init__(
+        self, memory_budget: float | None, who: str = "DBSCAN", beyond: str = " beyond X"
+    ) -> None:
+        self.memory_budget, self.who, self.beyond = memory_budget, who, beyond
 
     @cached_property
     def bytes(self) -> float:
@@ -51,7 +53,7 @@ class Allowance:
             return
         whose = "available" if self.memory_budget is None else "allowed by memory_budget"
         raise MemoryError(
-            f"{self.who} would need about {size(needed)} of memory beyond X, and "
+            f"{self.who} would need about {size(needed)} of memory{self.beyond}, and "
             f"{size(self.bytes)} are {whose}. {remedy}"
         )
 

@@ -16,6 +16,7 @@ from coterie.algorithms.covariance import Family, family_of
 from coterie.algorithms.mixture import Mixture
 from coterie.algorithms.results import Floats
 from coterie.engines.memory import MemoryEngine
+from coterie.estimators.budget import Allowance
 from coterie.estimators.far_rows import nearest_from_afar
 from coterie.estimators.means_model import warn_of_infinity
 from coterie.estimators.mixture_problem import look_at_rows
@@ -26,6 +27,7 @@ from coterie.estimators.validation import check_rows, check_weights, effective_t
 from coterie.kernels import marginal_steps, mixture_steps
 from coterie.kernels.mixture_steps import Densities, Frame
 
+MOST_POINTS = 10**15  # beyond any memory
 ROWS_AT_ONCE = 1 << 16
 ROOM = 1e150  # whose square is a float64 number, and sums of such squares
 
@@ -199,11 +201,14 @@ class MixtureModel(
             The component of each point.
         """
         check_is_fitted(self)
-        if not isinstance(n_samples, Integral) or n_samples < 1:
+        if not isinstance(n_samples, Integral) or not 1 <= n_samples <= MOST_POINTS:
             raise ValueError(
-                f"Invalid value for n_samples: {n_samples!r}. Expected a number of points, 1 or "
-                "more."
+                f"Invalid value for n_samples: {n_samples!r}. Expected a number of points, from 1 "
+                f"to {MOST_POINTS}."
             )
+        needed = 8.0 * int(n_samples) * (self.means_.shape[1] + 1)
+        allowance = Allowance(None, "sample", beyond="")
+        allowance.refuse_beyond(needed, "Draw fewer points at a time (n_samples).")
         random = check_random_state(self.random_state)
         counts = random.multinomial(n_samples, self.weights_ / self.weights_.sum())
         X = self._family.sample(self.means_, self.covariances_, counts.tolist(), random)

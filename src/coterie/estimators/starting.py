@@ -81,7 +81,7 @@ def starter(estimator: Any, data: Problem, fixed: Floats | None) -> Start:
 def _from_callable(estimator: Any, data: Problem, seed: int) -> Floats:
     k, d = estimator.n_clusters, data.X.shape[1]
     random_state = np.random.RandomState(seed % 2**32)
-    name = "what the callable init returned"
+    name = "the array that the callable init returned"
     given = estimator.init(read_only(data.X), k, random_state=random_state)
     means = check_centres(given, k, d, name)
     means = _as_asked(estimator, means, name)

@@ -221,6 +221,7 @@ def check_weights(sample_weight: Any, n_rows: int, *, signed: bool = False) -> F
     weights: Floats = check_array(
         sample_weight,
         ensure_2d=False,
+        allow_nd=True,
         dtype=np.float64,
         order="C",
         ensure_all_finite=False,
@@ -247,13 +248,13 @@ def check_weights(sample_weight: Any, n_rows: int, *, signed: bool = False) -> F
     return None if (weights == 1).all() else weights
 
 
-def refuse_other_than_numbers(values: Any, name: str, expected: str) -> None:
+def refuse_other_than_numbers(values: Any, name: str, expected: str = "") -> None:
     """Refuse text, times and things that are no list: NumPy would take some of them, and says of
     the others neither which argument it means nor what to do.
 
-    expected : what the values are, for the message.
+    expected : a description of the values, for the message.
     """
-    words = f"expected numbers, {expected}, as a list or an array."
+    words = f"expected numbers{expected and ', ' + expected}, as a list or an array."
     if isinstance(values, str | bytes | dict | set | frozenset | Iterator):
         raise TypeError(f"{name} is a {type(values).__name__}: {words}")
     try:
@@ -264,13 +265,15 @@ def refuse_other_than_numbers(values: Any, name: str, expected: str) -> None:
         raise ValueError(f"{name} holds {array.dtype} values: {words}")
     for place, value in np.ndenumerate(array if array.dtype.kind == "O" else ()):
         if not isinstance(value, Number) or isinstance(value, complex | np.timedelta64):
-            raise ValueError(f"{name} holds {value!r} at {_place(place)}: {words}")
+            where = f" at {_place(place)}" if place else ""
+            raise ValueError(f"{name} holds {value!r}{where}: {words}")
 
 
 def floats_of(values: Any, name: str, *, copy: bool = True) -> Floats:
     """What a user gives besides the data, as a C-ordered float64 array of any shape."""
     if _is_table_of_floats(values):
         return np.array(values, dtype=np.float64, order="C", copy=copy or None)
+    refuse_other_than_numbers(values, name)
     found: Floats = check_array(
         values,
         dtype=np.float64,
