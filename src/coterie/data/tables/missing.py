@@ -1,12 +1,15 @@
-"""Missing values: counted, and then what the caller asked for."""
+"""Missing values: counted, then refused, left out, kept or filled."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from coterie.data.tables.middles import exact_mean, exact_median
 
 Rule = Literal["error", "drop", "keep", "mean", "median"]
 RULES: tuple[Rule, ...] = ("error", "drop", "keep", "mean", "median")
@@ -47,19 +50,45 @@ def find_gaps(X: NDArray[Any]) -> Gaps:
 def treat(X: NDArray[Any], rule: Rule) -> tuple[NDArray[Any], NDArray[np.intp] | None]:
     """Return X without gaps (or with them, for "keep") and the rows that were kept, if not all."""
     if rule == "drop":
-        kept = np.flatnonzero(~np.isnan(X).any(axis=1))
-        return X[kept], kept
+        return _whole_rows(X)
     if rule in ("mean", "median"):
         for column in range(X.shape[1]):
-            gaps = np.isnan(X[:, column])
-            if gaps.any():
-                X[gaps, column] = getattr(np, rule)(X[~gaps, column])
+            _fill(X[:, column], exact_mean if rule == "mean" else exact_median)
     return X, None
 
 
 def empty_columns(X: NDArray[Any]) -> list[int]:
     """Return the columns in which every value is missing."""
-    return [column for column in range(X.shape[1]) if np.isnan(X[:, column]).all()]
+    empty = np.ones(X.shape[1], dtype=bool)
+    for block in _blocks(X):
+        empty &= np.isnan(block).all(axis=0)
+        if not empty.any():
+            break
+    return np.flatnonzero(empty).tolist()
+
+
+def _whole_rows(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the rows without gaps and their numbers."""
+    whole = np.concatenate([~np.isnan(block).any(axis=1) for block in _blocks(X)])
+    kept = np.flatnonzero(whole)
+    rows = np.empty((len(kept), X.shape[1]), dtype=X.dtype)
+    for start in range(0, len(kept), BLOCK):
+        rows[start : start + BLOCK] = X[kept[start : start + BLOCK]]
+    return rows, kept
+
+
+def _fill(column: NDArray[Any], middle: Callable[[NDArray[Any]], float]) -> None:
+    """Write what stands in the middle of a column, (n,), into its gaps."""
+    if any(np.isnan(block).any() for block in _blocks(column)):
+        value = middle(column)
+        for block in _blocks(column):
+            block[np.isnan(block)] = value
+
+
+def _blocks(X: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Yield views of some rows at a time, so that Ctrl-C is heard between them."""
+    for start in range(0, len(X), BLOCK):
+        yield X[start : start + BLOCK]
 
 
 def _first(found: NDArray[np.bool_], start: int) -> tuple[int, int]:
