@@ -1,4 +1,4 @@
-"""DBSCAN from supplied neighbourhoods, against the definition; and how clusters grow."""
+"""DBSCAN from supplied neighbourhoods, against the definition, and the growth of its clusters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coterie.algorithms.growth import Lists, Memory, grow
+from coterie.algorithms.growth import NeighbourCache, NeighbourLists, grow
 from coterie.algorithms.waves import waves
 from coterie.kernels import reference
 from tests.strategies import thorough
@@ -17,10 +17,10 @@ from tests.strategies import thorough
 
 @dataclass
 class Matrix:
-    """Neighbourhoods from a table of who is nearby whom, that notes what it was asked."""
+    """Neighbourhoods from a table of flags, which notes the rows of each call."""
 
     near: np.ndarray
-    at_once: int = 3
+    batch_rows: int = 3
     index: str = "table"
     why: str = "a test gives it"
     asked: list[int] = field(default_factory=list)
@@ -30,10 +30,10 @@ class Matrix:
         return len(self.near)
 
     def lists(self, rows):
-        assert len(rows) <= self.at_once
+        assert len(rows) <= self.batch_rows
         self.asked += rows.tolist()
         found = [np.flatnonzero(self.near[i]) for i in rows]
-        return Lists(np.concatenate(found), np.cumsum([len(f) for f in found]))
+        return NeighbourLists(np.concatenate(found), np.cumsum([len(f) for f in found]))
 
 
 @st.composite
@@ -52,12 +52,12 @@ def tables(draw):
     st.sampled_from([0.0, 600.0, 1e9]),
     st.integers(1, 50),
 )
-def test_the_definition(near, min_samples, kind, room, at_once):
+def test_the_definition(near, min_samples, kind, room, batch_rows):
     rng = np.random.default_rng(len(near))
     weights = None if kind is None else rng.integers(-2, 5, size=len(near)).astype(float)
     if kind == "thirds":
         weights = weights / 3.0
-    found = grow(Matrix(near, at_once), min_samples, weights, room=room)
+    found = grow(Matrix(near, batch_rows), min_samples, weights, cache_bytes=room)
     expected = reference.clusters(near, min_samples, weights)
     np.testing.assert_array_equal(found.labels, expected.labels)
     np.testing.assert_array_equal(found.core, expected.core)
@@ -80,21 +80,21 @@ def test_depth_is_the_number_of_steps():
     ]
 
 
-def test_neighbourhoods_are_asked_for_once_if_there_is_room():
+def test_neighbourhoods_are_asked_for_once_if_the_cache_holds_them():
     ample, scarce = Matrix(chain(9)), Matrix(chain(9))
-    grow(ample, 2, room=1e6)
+    grow(ample, 2, cache_bytes=1e6)
     assert ample.asked == list(range(9))
-    grow(scarce, 2, room=100)
+    grow(scarce, 2, cache_bytes=100)
     assert sorted(scarce.asked) == sorted([*range(9), *range(9)])
 
 
-def test_what_is_kept_stays_within_its_room():
-    memory = Memory(Matrix(chain(30)), room=300)
-    for _ in memory.learn():
-        kept = sum(lists.columns.nbytes + lists.ends.nbytes for lists in memory.kept)
+def test_the_cache_stays_within_its_bytes():
+    cache = NeighbourCache(Matrix(chain(30)), bytes_left=300)
+    for _ in cache.fill():
+        kept = sum(lists.columns.nbytes + lists.ends.nbytes for lists in cache.kept)
         assert kept <= 300
-    assert not memory.kept  # too little: nothing is kept at all
-    np.testing.assert_array_equal(memory.recall(np.array([4])), [3, 4, 5])
+    assert not cache.kept  # too little: nothing is kept at all
+    np.testing.assert_array_equal(cache.get(np.array([4])), [3, 4, 5])
 
 
 def test_steps_are_told():

@@ -1,8 +1,8 @@
-"""DBSCAN, over one block: count -> core -> connect.
+"""DBSCAN (Ester et al. 1996) over one block: count, connect, label.
 
-Every point counts the points nearby, itself included. Those with at least `min_samples` are core
-points; core points nearby each other belong together; what they reach besides are border points,
-and what nobody reaches is noise.
+Every point counts the points nearby, itself included. A point with at least `min_samples` of them
+is a core point. Core points nearby each other are of one cluster: a union-find over these pairs
+connects them. Another point nearby a core point is a border point, and all others are noise.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ NOISE = -1  # the label of points in no cluster
 
 
 class PointKind(IntEnum):
-    """What a point is to the clusters."""
+    """The part of a point in the clusters."""
 
-    NOISE = 0  # in none
-    BORDER = 1  # in one, nearby a core point of it
+    NOISE = 0  # in no cluster
+    BORDER = 1  # in the cluster of a core point nearby
     CORE = 2
 
 
@@ -72,8 +72,8 @@ def density(
 
     With weights a point is core if the exact sum of the weights nearby, rounded once to float64,
     is at least `min_samples`. Clusters are numbered by their smallest core point; a border point
-    joins the lowest-numbered cluster that reaches it. No part of the answer depends on the index,
-    the number of threads or the instruction set. step : is told the name of each step that ended.
+    joins the lowest-numbered cluster that reaches it. The answer does not depend on the index, the
+    number of threads or the instruction set. step : called with the name of each step that ended.
     """
     clock = Clock(step)
     near = Neighbourhoods(block, measure, index, counts or block.weights is not None)
@@ -91,7 +91,7 @@ def density(
 
 
 class Clock:
-    """Seconds of named steps, and who wants to hear of them."""
+    """Seconds of named steps, each of which is told to a listener."""
 
     def __init__(self, listener: Callable[[str], object] | None = None) -> None:
         self.seconds: dict[str, float] = {}

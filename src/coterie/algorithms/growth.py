@@ -1,8 +1,8 @@
-"""DBSCAN from neighbourhoods that somebody supplies: count -> core -> grow.
+"""DBSCAN from supplied neighbourhoods: count, then grow.
 
-For distances that have no native kernel, and for distances given as a matrix or a graph. Clusters
-grow from their smallest core point, wave after wave, so every core point's neighbourhood is asked
-for once to count it and once to grow from it, and never more than a few of them at a time.
+This driver serves metrics without a native kernel, and distances given as a matrix or a graph.
+Clusters grow from their smallest core point by breadth-first search. So the neighbourhood of a core
+point is needed twice, once to count it and once to grow from it, and a few at a time suffice.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Lists:
-    """Which points are nearby: those of the i-th row asked for end before ``ends[i]``."""
+class NeighbourLists:
+    """The neighbourhoods of some rows, one after the other: the i-th ends before ``ends[i]``."""
 
     columns: NDArray[np.integer]
-    ends: Rows  # (number of rows asked for,)
+    ends: Rows  # (number of rows,)
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -42,7 +42,7 @@ class Lists:
 
 
 class Nearby(Protocol):
-    """Neighbourhoods of points. A point is always nearby to itself."""
+    """The neighbourhoods of points, found on demand. A point is always nearby to itself."""
 
     @property
     def index(self) -> str:
@@ -56,15 +56,15 @@ class Nearby(Protocol):
 
     @property
     def n(self) -> int:
-        """How many points there are."""
+        """The number of points."""
         ...
 
     @property
-    def at_once(self) -> int:
-        """How many rows may be asked for in one call."""
+    def batch_rows(self) -> int:
+        """The largest number of rows for one call."""
         ...
 
-    def lists(self, rows: Rows) -> Lists:
+    def lists(self, rows: Rows) -> NeighbourLists:
         """The neighbourhoods of these points."""
         ...
 
@@ -74,21 +74,21 @@ def grow(
     min_samples: float,
     weights: Floats | None = None,
     *,
-    room: float = 0.0,
+    cache_bytes: float = 0.0,
     step: Callable[[str], object] | None = None,
 ) -> DbscanResult:
     """Clusters of all points, with counts and depths.
 
-    room : bytes in which neighbourhoods may be kept, so as not to work them out twice.
-    step : is told the name of each step that ended.
+    cache_bytes : for neighbourhoods that are kept, so that they are not worked out twice.
+    step : called with the name of each step that ended.
     """
     clock = Clock(step)
-    memory = Memory(nearby, room)
+    cache = NeighbourCache(nearby, cache_bytes)
     counts = np.empty(nearby.n, dtype=np.intp)
     core = np.empty(nearby.n, dtype=bool)
-    for rows, lists in memory.learn():
+    for rows, lists in cache.fill():
         counts[rows] = lists.lengths()
-        core[rows] = enough(lists, min_samples, weights)
+        core[rows] = core_flags(lists, min_samples, weights)
     clock.lap("count")
     labels = np.full(nearby.n, NOISE, dtype=np.intp)
     depths = np.full(nearby.n, NOISE, dtype=np.intp)
@@ -96,10 +96,10 @@ def grow(
     for start in np.flatnonzero(core):
         if labels[start] != NOISE:
             continue
-        front, depth = np.array([start]), 0
-        while len(front):
-            labels[front], depths[front] = n_clusters, depth
-            front, depth = reached(front[core[front]], memory, labels), depth + 1
+        frontier, depth = np.array([start]), 0
+        while len(frontier):
+            labels[frontier], depths[frontier] = n_clusters, depth
+            frontier, depth = reached(frontier[core[frontier]], cache, labels), depth + 1
         n_clusters += 1
     clock.lap("connect")
     return DbscanResult(
@@ -107,17 +107,19 @@ def grow(
     )
 
 
-def reached(front: Rows, memory: Memory, labels: Rows) -> Rows:
-    """Points in no cluster yet that are nearby to one of the front, in order."""
-    new = front[:0]
-    for rows in portions(front, memory.nearby.at_once):
-        columns = memory.recall(rows)
+def reached(frontier: Rows, cache: NeighbourCache, labels: Rows) -> Rows:
+    """Points in no cluster yet that are nearby to one of the frontier, in order."""
+    new = frontier[:0]
+    for rows in batches(frontier, cache.nearby.batch_rows):
+        columns = cache.get(rows)
         new = np.union1d(new, columns[labels[columns] == NOISE])
     return new
 
 
-def enough(lists: Lists, min_samples: float, weights: Floats | None) -> NDArray[np.bool_]:
-    """Whether each neighbourhood holds min_samples points, or as much weight.
+def core_flags(
+    lists: NeighbourLists, min_samples: float, weights: Floats | None
+) -> NDArray[np.bool_]:
+    """True for each neighbourhood of at least `min_samples` points, or of as much weight.
 
     The weight is the exact sum, rounded once: the order of the points must not matter.
     """
@@ -126,40 +128,38 @@ def enough(lists: Lists, min_samples: float, weights: Floats | None) -> NDArray[
     return np.array([math.fsum(weights[c]) >= min_samples for c in lists], dtype=bool)
 
 
-def portions(rows: Rows, size: int) -> Iterator[Rows]:
+def batches(rows: Rows, size: int) -> Iterator[Rows]:
     for first in range(0, len(rows), size):
         yield rows[first : first + size]
 
 
-class Memory:
-    """Neighbourhoods are worked out once and kept, as long as there is room; or worked out again.
+class NeighbourCache:
+    """Neighbourhoods that are kept if all of them fit into `bytes_left`, or worked out again."""
 
-    room : bytes for what is kept.
-    """
-
-    def __init__(self, nearby: Nearby, room: float) -> None:
+    def __init__(self, nearby: Nearby, bytes_left: float) -> None:
         self.nearby = nearby
-        self.room = room
-        self.kept: list[Lists] = []  # of `at_once` rows each, from the first row on
+        self.bytes_left = bytes_left
+        self.kept: list[NeighbourLists] = []  # of `batch_rows` rows each, from the first row on
 
-    def learn(self) -> Iterator[tuple[Rows, Lists]]:
+    def fill(self) -> Iterator[tuple[Rows, NeighbourLists]]:
         """All neighbourhoods, in order, for the first time."""
         small = np.int32 if self.nearby.n < 2**31 else np.int64
-        for rows in portions(np.arange(self.nearby.n), self.nearby.at_once):
+        for rows in batches(np.arange(self.nearby.n), self.nearby.batch_rows):
             lists = self.nearby.lists(rows)
             yield rows, lists
-            self.room -= len(lists.columns) * np.dtype(small).itemsize + lists.ends.nbytes
-            if self.room < 0:
+            self.bytes_left -= len(lists.columns) * np.dtype(small).itemsize + lists.ends.nbytes
+            if self.bytes_left < 0:
                 self.kept.clear()
             else:
-                self.kept.append(Lists(lists.columns.astype(small, copy=False), lists.ends))
+                columns: NDArray[np.integer] = lists.columns.astype(small, copy=False)
+                self.kept.append(NeighbourLists(columns, lists.ends))
 
-    def recall(self, rows: Rows) -> NDArray[np.integer]:
+    def get(self, rows: Rows) -> NDArray[np.integer]:
         """The neighbourhoods of these rows, one after the other."""
-        if self.room < 0:
+        if self.bytes_left < 0:
             return self.nearby.lists(rows).columns
         parts = []
-        for place, i in zip(*np.divmod(rows, self.nearby.at_once), strict=True):
+        for place, i in zip(*np.divmod(rows, self.nearby.batch_rows), strict=True):
             lists = self.kept[place]
             parts.append(lists.columns[lists.ends[i - 1] if i else 0 : lists.ends[i]])
         return np.concatenate(parts)

@@ -1,11 +1,12 @@
-"""DBSCAN for every eps at once, over one block: nearest -> span, then cut.
+"""DBSCAN for every eps at once, over one block: nearest, span, then cut.
 
-A point is core from the distance of its ``min_samples``-th nearest point on (itself the first).
-Two core points are nearby from their *mutual reachability* on, the largest of their distance and of
-what makes each of them core. So a minimum spanning tree under mutual reachability holds the core
-points of every eps: cut the edges above eps, and what remains connected is a cluster. A point that
-is not core at eps has fewer than ``min_samples`` points nearby, all of them among its nearest: it
-is a border point if one of these is core.
+The structure is that of HDBSCAN* (Campello, Moulavi, Zimek, Sander 2015). The *core distance* of a
+point is the distance to its ``min_samples``-th nearest point, itself the first: from this eps on it
+is a core point. The *mutual reachability distance* of two points is the largest of their distance
+and their core distances: from this eps on they are core points and nearby each other. A minimum
+spanning tree under it holds the core points of every eps: without the edges above eps, each
+connected part is a cluster. A point that is not core at eps has fewer than ``min_samples`` points
+nearby, all of them among its nearest: it is a border point if one of these is core.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ LEAST_REACH = 2.0**-440  # times the unit: squares of smaller distances may vani
 
 @dataclass(frozen=True)
 class Path:
-    """What answers for every eps. Distances inside are as the definition compares them."""
+    """The structure that gives the clusters of every eps.
+
+    Distances inside are in the form that the definition compares: squared for euclidean.
+    """
 
     near: Nearest
     chain: Chain
@@ -37,7 +41,7 @@ class Path:
     seconds: dict[str, float]  # of the steps: index, nearest, span
 
     def reach(self, eps: float | Floats) -> Floats:
-        """eps as the kernels compare it. Shape as eps."""
+        """eps in the form that the kernels compare. Shape as eps."""
         with np.errstate(over="ignore"):
             reach = np.asarray(eps, dtype=np.float64) * self.unit
             return reach * reach if self.metric == "euclidean" else reach
@@ -47,12 +51,12 @@ class Path:
         return cut(self.near, self.chain, float(self.reach(eps)), team)
 
     def core(self, eps: float) -> NDArray[np.bool_]:
-        """(n,) which points are core points, as DBSCAN gives them for this eps."""
+        """(n,) true for the points that are core points of DBSCAN with this eps."""
         return self.near.core <= np.minimum(self.reach(eps), LARGEST)
 
     def distances(self, sums: Floats) -> Floats:
-        """The smallest eps at which `sums` are nearby, exactly: one float64 less is too little."""
-        # Rows may be farther apart than any float64, or so near that 1 / unit has fewer digits.
+        """The smallest eps at which `sums` are nearby: the next smaller float64 is too small."""
+        # Distances may be beyond float64, or so small that 1 / unit has fewer digits.
         with np.errstate(over="ignore", under="ignore"):
             eps = (np.sqrt(sums) if self.metric == "euclidean" else sums) / self.unit
             eps = np.where(self.reach(eps) < sums, np.nextafter(eps, np.inf), eps)
@@ -67,10 +71,10 @@ class Path:
         return eps[np.isfinite(eps)]
 
     def counts(self, eps: Floats) -> tuple[Counts, Counts, Counts]:
-        """(clusters, core points, points in clusters) at each eps, without cutting anything.
+        """(clusters, core points, points in clusters) at each eps, without a cut of the tree.
 
-        Each edge of the tree that is short enough joins two of what would be clusters of one core
-        point, so there are as many clusters as core points less edges.
+        Each edge of at most eps joins two clusters, and without edges every core point would be a
+        cluster. So the number of clusters is that of core points less that of such edges.
         """
         reach = np.minimum(self.reach(eps), LARGEST)
         core, member, joined = (
@@ -87,14 +91,14 @@ def reachability(
     min_samples: int,
     step: Callable[[str], object] | None = None,
 ) -> Path:
-    """The structure of the rows of a block. step : is told the name of each step that ended."""
+    """The structure of the rows of a block. step : called with the name of each ended step."""
     clock = Clock(step)
     work = Reachability(block, metric, unit, min_samples)
     clock.lap("index")
-    # 1. Find the nearest points of each point, and so from which eps on it is core.
+    # 1. Find the nearest points of each point, and with them its core distance.
     near = work.nearest()
     clock.lap("nearest")
-    # 2. Span the points by a tree of the shortest mutual reachability.
+    # 2. Build the minimum spanning tree under mutual reachability.
     chain = work.span()
     clock.lap("span")
     return Path(near, chain, metric, unit, clock.seconds)

@@ -1,4 +1,7 @@
-"""How clusters grew: from their first core point, wave after wave, all clusters side by side."""
+"""The growth of clusters in waves, for ``trace=True``.
+
+A wave is a level of breadth-first search from the first core points of all clusters together.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ class Wave:
 
 
 def waves(labels: NDArray[np.int64], depths: Rows) -> tuple[Wave, ...]:
-    """depths : (n,) in which wave a point was reached; -1 for noise."""
+    """The points of each wave, in order. depths : (n,) the wave of each point, -1 for noise."""
     order = np.argsort(depths, kind="stable")
     begin, end = np.searchsorted(depths[order], [0, depths.max(initial=-1) + 1])
     order = order[begin:end]
@@ -35,21 +38,21 @@ def waves(labels: NDArray[np.int64], depths: Rows) -> tuple[Wave, ...]:
 def depths_of(
     X: NDArray[np.floating], run: DbscanResult, measure: Measure, team: _native.Team
 ) -> Rows:
-    """(n,) how many steps of at most eps, over core points, lead from the first core point of a
+    """(n,) the number of steps of at most eps, over core points, from the first core point of a
     cluster to each of its points; -1 for noise. X : the rows of the run."""
     depths = np.full(len(X), NOISE, dtype=np.intp)
     core = np.flatnonzero(run.core)
     _, first = np.unique(run.labels[core], return_index=True)
-    front, rest, depth = core[first], np.flatnonzero(run.labels != NOISE), 0
-    while len(front):
-        depths[front] = depth
+    frontier, rest, depth = core[first], np.flatnonzero(run.labels != NOISE), 0
+    while len(frontier):
+        depths[frontier] = depth
         rest = rest[depths[rest] == NOISE]
-        front = front[run.core[front]]
-        if not len(front) or not len(rest):
+        frontier = frontier[run.core[frontier]]
+        if not len(frontier) or not len(rest):
             break
-        cores, queries = (Block.over(X[rows], None, team) for rows in (front, rest))
+        cores, queries = (Block.over(X[rows], None, team) for rows in (frontier, rest))
         # No cluster of a lower number reaches a border point, so a core point of its own is near
         # if and only if its own label comes back.
-        came = reach(cores, run.labels[front], queries, measure)
-        front, depth = rest[came == run.labels[rest]], depth + 1
+        came = reach(cores, run.labels[frontier], queries, measure)
+        frontier, depth = rest[came == run.labels[rest]], depth + 1
     return depths

@@ -1,4 +1,4 @@
-"""DBSCAN: the estimator people use. It checks, asks the drivers, and keeps what they found."""
+"""DBSCAN: the estimator. It checks the input, calls a driver and keeps the result."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WORK_PER_VALUE = 32  # products for each value of X, about: decides how many thr
 
 @dataclass(frozen=True)
 class DensityEvent:
-    """A step of a fit has ended, as told to ``callback``."""
+    """The end of a step of a fit, for ``callback``."""
 
     step: str  # "check", "index", "count", "connect", "label" or "trace"
     seconds: float  # since the fit began
@@ -50,8 +50,9 @@ class DBSCAN(
     ClusterMixin,  # type: ignore[misc]  # scikit-learn has no types
     BaseEstimator,  # type: ignore[misc]
 ):
-    """Clusters of any shape where points are dense, and outliers between them: DBSCAN, exact, in
-    linear memory, and the same for any number of threads.
+    """DBSCAN: clusters of any shape where points are dense, and outliers between them.
+
+    The clustering is exact, takes linear memory, and is the same for any number of threads.
 
     A drop-in for :class:`sklearn.cluster.DBSCAN`: parameters, methods and attributes of the same
     name mean the same, and the labels are those of its ``algorithm="kd_tree"``.
@@ -69,13 +70,13 @@ class DBSCAN(
         :func:`sklearn.metrics.pairwise_distances`, and a callable ``metric(x, y)``, are asked
         for all pairs, some rows at a time; the callable must give numbers of zero or more, np.inf
         for rows that are far apart. With "precomputed" X is a square matrix of distances,
-        or a sparse graph of them in which what is not stored is far.
+        or a sparse graph of them in which pairs without a stored distance are far apart.
     metric_params : dict or None, default=None
         Further arguments of the metric. "seuclidean" and "mahalanobis" take variances and the
         covariance from X unless they are given; columns that are constant, or that others
         determine, are then an error.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
-        For compatibility: the way is chosen by itself, and the answer is the same.
+        For compatibility: the index is chosen by itself, and the answer is the same.
     leaf_size : int, default=30
         For compatibility.
     p : float or None, default=None
@@ -86,13 +87,13 @@ class DBSCAN(
         affinity, ``OMP_NUM_THREADS`` and threadpoolctl; -1: all CPUs of the affinity, -2: all but
         one. Small data use fewer.
     count_neighbors : bool, default=False
-        Whether to count the points nearby each point to the end, in ``n_neighbors_``. Otherwise
-        counting stops at `min_samples`, which saves time.
+        True counts all points nearby each point, in ``n_neighbors_``. Otherwise counting stops at
+        `min_samples`, which saves time.
     trace : bool, default=False
-        Whether to find out how clusters grew, in ``trace_``. Takes longer.
+        True keeps the growth of the clusters, in ``trace_``. A fit then takes longer.
     memory_budget : float or None, default=None
-        Bytes that a fit may take beyond X. None: what the system has available. A fit that would
-        need more raises MemoryError before it begins.
+        Bytes that a fit may take beyond X. None: the memory that the system has available. A fit
+        that would need more raises MemoryError before it begins.
     callback : callable or None, default=None
         Called with a :class:`DensityEvent` after each step of a fit.
 
@@ -102,7 +103,7 @@ class DBSCAN(
         The cluster of each row, -1 for noise. Clusters are numbered by their smallest core point,
         and a border point belongs to the lowest-numbered cluster that reaches it.
     core_sample_indices_ : ndarray of shape (n_core_samples,)
-        Which rows are core points.
+        The indices of the rows that are core points.
     components_ : ndarray or CSR array of shape (n_core_samples, n_features)
         A copy of the core points.
     kind_ : ndarray of shape (n_samples,), uint8
@@ -110,15 +111,15 @@ class DBSCAN(
     n_clusters_ : int
         Number of clusters.
     n_neighbors_ : ndarray of shape (n_samples,), int64
-        With ``count_neighbors=True``: how many points are nearby, the point itself included.
+        With ``count_neighbors=True``: the number of points nearby, the point itself included.
     trace_ : tuple of Wave
         With ``trace=True``: rows (``.rows``, with ``.labels``) that were reached together. All
         clusters begin with their first core point in the first wave, and grow by one step of at
         most `eps` per wave.
     index_ : str
-        Who told which points are nearby: "grid", "tree", "brute", ...
+        The index that found neighbours: "grid", "tree" (a k-d tree), "brute", ...
     index_reason_ : str
-        Why that one.
+        The reason for this index.
     n_features_in_ : int
         Columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -126,7 +127,7 @@ class DBSCAN(
 
     Notes
     -----
-    Distances are decided as if in float64, column after column, whatever the dtype of X: a squared
+    Distances are decided as if in float64, column after column, for any dtype of X: a squared
     Euclidean distance is compared with ``eps * eps``. Weights are added exactly. So the labels
     depend on the rows and the parameters, and not on threads, on the index or on the layout of X.
     Distances that are given as float32 are compared with `eps` rounded to float32, as scikit-learn
@@ -267,10 +268,10 @@ class DBSCAN(
         eps = getattr(self, "_eps", float(self.eps))
         if metric.name == "precomputed":
             if sparse.issparse(X):
-                return ways.reach_graph(X, self.core_sample_indices_, labels, eps)
-            return ways.reach_supplied(X, self.core_sample_indices_, labels, metric, eps, team)
+                return ways.predict_graph(X, self.core_sample_indices_, labels, eps)
+            return ways.predict_supplied(X, self.core_sample_indices_, labels, metric, eps, team)
         allowed = Allowance(self.memory_budget)
-        return ways.reach_rows(X, self.components_, labels, metric, eps, allowed, team)
+        return ways.predict_rows(X, self.components_, labels, metric, eps, allowed, team)
 
     # Inside
 
@@ -319,13 +320,13 @@ class DBSCAN(
             team=team,
             step=step,
         )
-        if ways.goes_native(X, metric, allowed):
+        if ways.takes_kernels(X, metric, allowed):
             allowed.refuse_beyond(ways.native_bytes(X), REMEDY)
             return ways.cluster_natively(X, metric, options)
         if metric.name == "precomputed":  # components_ can be as large as the matrix
             allowed.refuse_beyond(ways.copied_bytes(X), REMEDY_GIVEN)
         neighbours = ways.neighbours_of(X, metric, eps, team)
-        result = grow(neighbours, min_samples, weights, room=allowed.bytes / 4, step=step)
+        result = grow(neighbours, min_samples, weights, cache_bytes=allowed.bytes / 4, step=step)
         return result, ways.core_points_of(X, result)
 
     def _adopt(self, metric: Metric, eps: float, result: DbscanResult, points: CorePoints) -> None:
@@ -383,7 +384,7 @@ def dbscan(
     Returns
     -------
     core_samples : ndarray of shape (n_core_samples,)
-        Which rows are core points.
+        The indices of the rows that are core points.
     labels : ndarray of shape (n_samples,), int64
         The cluster of each row, -1 for noise.
     """

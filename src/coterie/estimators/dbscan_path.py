@@ -45,7 +45,7 @@ REMEDY = "Give fewer rows, a smaller min_samples, or a larger memory_budget."
 
 @dataclass(frozen=True)
 class PathCurve:
-    """What DBSCAN finds at several eps; arrays of one length."""
+    """Numbers of clusters and points at several eps; arrays of one length."""
 
     eps: Floats  # increasing
     n_clusters: Counts
@@ -58,12 +58,12 @@ class PathCurve:
 
 
 class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """DBSCAN for every `eps` at once: ``labels(eps)`` is what ``DBSCAN(eps, min_samples)`` finds,
-    to the last border point, without another look at the data.
+    """DBSCAN for every `eps` at once: ``labels(eps)`` gives the labels of ``DBSCAN(eps)``, the same
+    for border points too, without another pass over the data.
 
     A fit finds the nearest points of each point and a minimum spanning tree under mutual
-    reachability, which hold the answer for all eps. This is what a slider over eps, and the choice
-    of eps, can stand on.
+    reachability (Campello et al. 2015). They hold the clusters of all eps, for a choice of eps or
+    for a slider over it.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         As in :class:`DBSCAN`: a point with at least this many points nearby, itself included, is a
         core point.
     metric : {"euclidean", "manhattan", "chebyshev"}, default="euclidean"
-        How far points are apart.
+        The distance of points.
     n_jobs : int or None, default=None
         Threads, as in :class:`DBSCAN`.
     memory_budget : float or None, default=None
-        Bytes that a fit may take beyond X. None: what the system has available. A fit that would
-        need more raises MemoryError before it begins.
+        Bytes that a fit may take beyond X. None: the memory that the system has available. A fit
+        that would need more raises MemoryError before it begins.
     callback : callable or None, default=None
         Called with a :class:`DensityEvent` after each step of a fit: "check", "index", "nearest",
         "span".
@@ -97,9 +97,9 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     Notes
     -----
-    Distances are those of :class:`DBSCAN`, bit for bit, and are kept as they are compared: so ties
-    at `eps` are decided alike. The structure takes ``12 * (min_samples - 1) + 28`` bytes a point,
-    and a fit somewhat more. It does not depend on the number of threads.
+    Distances are those of :class:`DBSCAN`, bit for bit, and are kept in the form that it compares:
+    so ties at `eps` are decided alike. The structure takes ``12 * (min_samples - 1) + 28`` bytes a
+    point, and a fit somewhat more. It does not depend on the number of threads.
 
     Distances below about 1e-160 of the extent of the data count as zero, and smaller `eps` are
     refused.
@@ -141,7 +141,7 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     @fitting
     def fit(self, X: Any, y: Any = None) -> DBSCANPath:
-        """Find what answers for every eps.
+        """Find the structure that gives the clusters of every eps.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         return self
 
     def labels(self, eps: float) -> Labels:
-        """What ``DBSCAN(eps, min_samples=min_samples).fit(X).labels_`` is.
+        """The labels of ``DBSCAN(eps, min_samples=min_samples).fit(X)``.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         return labels
 
     def core(self, eps: float) -> NDArray[np.bool_]:
-        """Which points are core points at `eps`.
+        """True for the points that are core points at `eps`.
 
         Parameters
         ----------
@@ -222,13 +222,13 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         return self._path.changes()
 
     def curve(self, eps: Any = None) -> PathCurve:
-        """Clusters, core points, noise and the largest cluster against `eps`, all exact.
+        """Numbers of clusters, core points, noise and points of the largest cluster, by `eps`.
 
         Parameters
         ----------
         eps : array-like of shape (n_eps,) or None, default=None
-            Where to look; each value costs as much as `labels`. None: at all `changes()`, or at 256
-            of them, evenly spaced in their order, if there are more.
+            Values of `eps`; each costs as much as `labels`. None: all `changes()`, or 256 of them,
+            evenly spaced in their order, if there are more.
 
         Returns
         -------

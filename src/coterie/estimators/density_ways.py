@@ -1,4 +1,8 @@
-"""Which way an input goes: native kernels, or neighbourhoods some rows at a time."""
+"""The search for neighbours: by native kernels, or supplied some rows at a time.
+
+Native kernels take dense rows of the metrics that they know. All other inputs are compared in
+NumPy and SciPy.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coterie.algorithms.density import NOISE, DbscanResult, density, kinds_of
-from coterie.algorithms.growth import Nearby, Rows, portions
+from coterie.algorithms.growth import Nearby, Rows, batches
 from coterie.algorithms.waves import depths_of
 from coterie.estimators.budget import Allowance
 from coterie.estimators.density_units import comparable_rows
@@ -52,20 +56,21 @@ class SearchOptions:
 
 
 def native_bytes(X: Any) -> float:
-    """Peak memory of the kernels beyond X: two copies at most, and some numbers a row."""
+    """Peak memory of the kernels beyond X: at most two copies, and `PER_ROW` bytes a row."""
     n, d = X.shape
     copies = 3 if sparse.issparse(X) else 2
     return float(n * (copies * d * X.dtype.itemsize + PER_ROW))
 
 
 def copied_bytes(X: Any) -> float:
-    """A copy of all rows, which is what components_ may be, and some numbers a row."""
+    """Memory of a copy of all rows, the largest components_, and `PER_ROW` bytes a row."""
     stored = X.nnz * (X.dtype.itemsize + X.indices.itemsize) if sparse.issparse(X) else X.nbytes
     return float(stored + X.shape[0] * PER_ROW)
 
 
-def goes_native(X: Any, metric: Metric, allowed: Allowance) -> bool:
-    """Sparse rows go as dense ones if that takes little of the room, or if it is the only way."""
+def takes_kernels(X: Any, metric: Metric, allowed: Allowance) -> bool:
+    """True if native kernels search: sparse rows are made dense if that takes little memory, or if
+    there is no other way."""
     if not metric.native or not sparse.issparse(X):
         return metric.native
     return metric.name not in SPARSE_METRICS or native_bytes(X) <= allowed.bytes / 4
@@ -111,7 +116,7 @@ def comparable(X: Any, metric: Metric) -> Any:
     return unit_rows(X, zeros=True) if metric.name == "cosine" else X.astype(np.float64)
 
 
-def reach_rows(
+def predict_rows(
     X: Any,
     cores: Any,
     labels: Labels,
@@ -121,8 +126,8 @@ def reach_rows(
     team: _native.Team,
 ) -> Labels:
     """The lowest-numbered cluster with one of these core points nearby each row of X, or -1."""
-    if not all(goes_native(rows, metric, allowed) for rows in (X, cores)):
-        return reach_supplied(X, cores, labels, metric, eps, team)
+    if not all(takes_kernels(rows, metric, allowed) for rows in (X, cores)):
+        return predict_supplied(X, cores, labels, metric, eps, team)
     (cores, eps_there), (X, _) = (
         comparable_rows(dense(rows), metric, eps, team) for rows in (cores, X)
     )
@@ -138,10 +143,13 @@ def dense(X: Any) -> NDArray[Any]:
     return rows
 
 
-def reach_supplied(
+def predict_supplied(
     X: Any, cores: Any, labels: Labels, metric: Metric, eps: float, team: _native.Team
 ) -> Labels:
-    """cores : rows, or for a matrix of distances the places of the core points."""
+    """`predict_rows` without kernels.
+
+    cores : the core points, or for a matrix of distances their indices.
+    """
     near: Near
     if metric.name == "precomputed":
         near = partial(_near_in_matrix, columns=cores, eps=eps)
@@ -153,15 +161,15 @@ def reach_supplied(
         cores, eps = comparable_rows(cores, metric, eps, team)
         near = pairwise(cores, eps, metric.name, metric.parameters, "core point")
     found = np.full(X.shape[0], NOISE, dtype=np.int64)
-    for rows in portions(np.arange(X.shape[0]), rows_at_once(len(labels))):
+    for rows in batches(np.arange(X.shape[0]), rows_at_once(len(labels))):
         flags = near(X, rows)
         lowest = np.where(flags, labels, FAR).min(axis=1)
         found[rows] = np.where(flags.any(axis=1), lowest, NOISE)
     return found
 
 
-def reach_graph(D: Any, cores: NDArray[np.intp], labels: Labels, eps: float) -> Labels:
-    """Rows of a sparse graph: stored distances to the points of the fit, others are far."""
+def predict_graph(D: Any, cores: NDArray[np.intp], labels: Labels, eps: float) -> Labels:
+    """`predict_rows` of a sparse graph of distances to the points of the fit; others are far."""
     of_column = np.full(D.shape[1], FAR)
     of_column[cores] = labels
     row_of = np.repeat(np.arange(D.shape[0]), np.diff(D.indptr))

@@ -16,7 +16,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 
-from coterie.algorithms.growth import Lists, Rows
+from coterie.algorithms.growth import NeighbourLists, Rows
 from coterie.estimators.sparse_pairs import Cosine, Euclidean
 from coterie.estimators.users_metric import asked_pairs
 
@@ -41,13 +41,13 @@ class Compared:
     why: str
 
     @property
-    def at_once(self) -> int:
+    def batch_rows(self) -> int:
         return rows_at_once(self.n)
 
-    def lists(self, rows: Rows) -> Lists:
+    def lists(self, rows: Rows) -> NeighbourLists:
         flags = self.near(rows)
         flags[np.arange(len(rows)), rows] = True
-        return Lists(np.nonzero(flags)[1], np.cumsum(np.count_nonzero(flags, axis=1)))
+        return NeighbourLists(np.nonzero(flags)[1], np.cumsum(np.count_nonzero(flags, axis=1)))
 
 
 @dataclass(frozen=True)
@@ -81,15 +81,15 @@ class Graph:
         return len(self.indptr) - 1
 
     @property
-    def at_once(self) -> int:
+    def batch_rows(self) -> int:
         return PAIRS_AT_ONCE
 
-    def lists(self, rows: Rows) -> Lists:
+    def lists(self, rows: Rows) -> NeighbourLists:
         begin = self.indptr[rows].astype(np.intp)
         lengths = self.indptr[rows + 1] - begin
         ends = np.cumsum(lengths)
         places = np.arange(ends[-1]) + np.repeat(begin - (ends - lengths), lengths)
-        return Lists(self.indices[places], ends)
+        return NeighbourLists(self.indices[places], ends)
 
 
 def by_matrix(D: NDArray[Any], eps: float) -> Compared:

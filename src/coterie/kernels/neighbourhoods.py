@@ -1,4 +1,4 @@
-"""What density-based clustering asks of one block: who is nearby, and what that connects."""
+"""The steps of DBSCAN on one block: count neighbours, connect core points, label."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ INDEXES = ("auto", "grid", "tree", "tree64", "brute")
 
 @dataclass(frozen=True)
 class Measure:
-    """Rows are nearby if their distance is at most eps.
+    """A metric and eps: rows are nearby if their distance is at most eps.
 
-    euclidean, squared in the order of the columns, is compared with eps * eps; the others are as
-    scikit-learn's ``DistanceMetric`` defines them. minkowski needs p; haversine takes (latitude,
-    longitude) in radians; cosine is one minus the product of the rows scaled to length one.
+    Squared euclidean distances, added in the order of the columns, are compared with eps * eps.
+    The other metrics are as scikit-learn's ``DistanceMetric`` defines them. minkowski needs p;
+    haversine takes (latitude, longitude) in radians; cosine is one minus the product of the rows
+    scaled to length one.
     """
 
     eps: float
@@ -40,8 +41,8 @@ class Measure:
 class Neighbourhoods:
     """The index over one block, and the three steps of DBSCAN on it.
 
-    every : whether all neighbours of every point will be counted or weighed, which decides the
-    index where it is free.
+    every : true if all neighbours of every point will be counted or weighed. This decides the index
+    where "auto" leaves it open.
     """
 
     def __init__(
@@ -51,33 +52,33 @@ class Neighbourhoods:
 
     @property
     def index(self) -> str:
-        """The index in use: "tree", "grid", ..."""
+        """The index in use: "tree" (a k-d tree), "grid", ..."""
         return self._work.index
 
     @property
     def why(self) -> str:
-        """Why this index and no other."""
+        """The reason for this index."""
         return self._work.why
 
     def count(
         self, min_samples: float, counts: bool = False
     ) -> tuple[NDArray[np.bool_], Labels | None]:
-        """Which rows are core points: (n,) bool, and on request how many rows are nearby each."""
+        """The core points: (n,) bool, and on request the number of rows nearby each row."""
         core, found = self._work.count(min_samples, counts)
         return core.view(np.bool_), found
 
     def connect(self) -> None:
-        """Unite core points that are nearby each other."""
+        """Unite core points that are nearby each other, in a union-find."""
         self._work.connect()
 
     def label(self) -> tuple[Labels, int]:
-        """(n,) the cluster of each row, -1 for outliers; and the number of clusters."""
+        """(n,) the cluster of each row, -1 for noise; and the number of clusters."""
         return self._work.label()
 
 
 @dataclass(frozen=True)
 class CorePoints:
-    """The core points of a result, and what they make of the other points."""
+    """The core points of a result, and the kinds of all points."""
 
     kind: NDArray[np.uint8]  # (n,) 0 for noise, 1 for border, 2 for core points
     indices: NDArray[np.intp]  # (c,) the rows that are core points

@@ -1,4 +1,4 @@
-"""What DBSCAN for every eps asks of one block: nearest rows, a spanning tree, and cuts of it."""
+"""The steps of DBSCAN for every eps on one block: nearest rows, a spanning tree, cuts of it."""
 
 from __future__ import annotations
 
@@ -18,25 +18,28 @@ METRICS = ("euclidean", "manhattan", "chebyshev")
 
 @dataclass(frozen=True)
 class Nearest:
-    """The rows nearest to each row, itself not counted. Distances as the definition compares
-    them: squared for euclidean, and in units of the kernel."""
+    """The rows nearest to each row, itself not counted.
 
-    core: Floats  # (n,) from here on a row is core
-    member: Floats  # (n,) from here on a row is in a cluster, as core or border
+    Distances are in the form that the definition compares, squared for euclidean, and in units of
+    the kernel.
+    """
+
+    core: Floats  # (n,) core distance: from here on a row is a core point
+    member: Floats  # (n,) from here on a row is in a cluster, as a core or border point
     sums: Floats  # (n, k) increasing
     neighbours: Rows  # (n, k); -1 where the distance is infinite
 
 
 @dataclass(frozen=True)
 class Chain:
-    """The spanning tree as a chain: rows that ever belong together lie side by side."""
+    """The minimum spanning tree as a single-linkage order: each cluster of any eps is a stretch."""
 
     order: Rows  # (n,)
-    height: Floats  # (n,) from here on order[i] and order[i + 1] belong together; the last: inf
+    height: Floats  # (n,) from here on order[i] and order[i + 1] are of one cluster; the last: inf
 
 
 class Reachability:
-    """The tree over one block, and what is found with it, step by step."""
+    """A k-d tree over one block, and the two steps that ask it."""
 
     def __init__(self, block: Block, metric: str, unit: float, min_samples: int) -> None:
         self._work = _native.Reachability(block.rows, metric, unit, min_samples)
@@ -46,7 +49,10 @@ class Reachability:
         return Nearest(*self._work.nearest())
 
     def span(self) -> Chain:
-        """Boruvka's rounds: each component takes its shortest edge, until there is one."""
+        """A minimum spanning tree under mutual reachability, by Boruvka's algorithm.
+
+        In each round every component takes its shortest edge to another (March, Ram, Gray 2010).
+        """
         return Chain(*self._work.span())
 
 

@@ -5,9 +5,8 @@ points, itself among them, is a *core point*. Core points that can be reached fr
 sequence of nearby core points are one cluster; every other point that is nearby to a core point
 belongs to its cluster too (*border*); the rest are outliers (*noise*).
 
-What the paper leaves open is settled so that the answer does not depend on how it is found:
-clusters are numbered by their smallest core point, and a border point that several clusters reach
-joins the one with the lowest number.
+Two rules settle the numbers that the paper leaves open: clusters are numbered by their smallest
+core point, and a border point that several clusters reach joins the one with the lowest number.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ NOISE = -1
 
 @dataclass(frozen=True)
 class Clusters:
-    """What DBSCAN finds."""
+    """The result of DBSCAN."""
 
     labels: NDArray[np.intp]  # (n,) number of the cluster, -1 for noise
     core: Flags  # (n,)
-    near: Floats  # (n,) how many points are nearby, or how much they weigh
+    near: Floats  # (n,) the number of points nearby, or their weight
     n_clusters: int
 
 
@@ -49,9 +48,9 @@ def dbscan(
 
 
 def clusters(near: Flags, m_near: int, weights: Floats | None = None) -> Clusters:
-    """Clusters, given which points are nearby. near : (n, n), symmetric"""
+    """Clusters, given the pairs of points that are nearby. near : (n, n), symmetric"""
     n = len(near)
-    near = near | np.eye(n, dtype=bool)  # a point is nearby to itself, whatever rounding says
+    near = near | np.eye(n, dtype=bool)  # a point is nearby to itself, also after rounding
     # Sums are exact and then rounded once, so that no order of the points matters.
     w = np.ones(n) if weights is None else weights
     total = np.array([math.fsum(w[row]) for row in near])
@@ -111,10 +110,10 @@ def nearby(
     metric: str = "euclidean",
     p: float | None = None,
 ) -> Flags:
-    """(n, m): whether the distance is at most eps.
+    """(n, m): true where the distance is at most eps.
 
-    All in float64, column after column: sums are added in that order and nothing is fused. Where a
-    power or a sine can be compared instead of the distance, it is: that spares a rounding.
+    All in float64, column after column: sums are added in that order and nothing is fused. A power
+    or a sine is compared instead of the distance where that is possible: it spares a rounding.
     """
     x, y = (np.asarray(rows, dtype=np.float64) for rows in (X, Y))
     near: Flags

@@ -1,8 +1,9 @@
-"""DBSCAN for every eps by its definition: when points become core, join a cluster, and merge.
+"""DBSCAN for every eps by its definition: the eps at which points become core, join and merge.
 
-The *mutual reachability* of two points is the eps from which on they are core points nearby each
-other: the largest of their distance and of the two distances that make them core. Clusters merge
-along a minimum spanning tree of it.
+The *core distance* of a point is the smallest eps at which it is a core point. The *mutual
+reachability distance* of two points is the smallest eps at which they are core points nearby each
+other: the largest of their distance and their core distances (Campello et al. 2015). Clusters merge
+along a minimum spanning tree under it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from coterie.kernels.reference.arithmetic import Floats
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Distances as DBSCAN compares them: squared for euclidean."""
+    """Distances in the form that DBSCAN compares: squared for euclidean."""
 
     core: Floats  # (n,) from here on a point is core
     member: Floats  # (n,) from here on a point is in a cluster, as core or border
@@ -26,8 +27,10 @@ class Thresholds:
 
 
 def thresholds(X: NDArray[Any], m_near: int, *, metric: str = "euclidean") -> Thresholds:
-    """Where something changes as eps grows. m_near : nearby points, itself among them, of a core
-    point."""
+    """The values of eps at which something changes.
+
+    m_near : the least number of nearby points, itself among them, of a core point.
+    """
     d = distances(X, metric)
     n = len(d)
     # The m_near-th smallest distance of a row: its own, which is zero, counts.
@@ -65,7 +68,7 @@ def spanning_tree(weights: Floats) -> Floats:
     edges = np.empty(n - 1)
     for step in range(n - 1):
         nearest = int(np.where(outside, shortest, np.inf).argmin())
-        if not outside[nearest]:  # all that is left is infinitely far
+        if not outside[nearest]:  # all remaining points are infinitely far
             nearest = int(outside.argmax())
         edges[step] = shortest[nearest]
         outside[nearest] = False
