@@ -1,4 +1,4 @@
-"""Rows, eps and weights of DBSCAN in units in which nothing that is compared overflows or vanishes.
+"""Rows, eps and weights of DBSCAN in units in which no sum or square overflows or vanishes.
 
 All units are powers of two, which change no digit. Ordinary data stay as they are. (Of Euclidean
 distances the kernels choose the unit by themselves.)
@@ -38,7 +38,7 @@ def finite_extent(X: Any, team: _native.Team, names: Any = None) -> Extent:
 def comparable_rows(
     X: NDArray[Any], metric: Metric, eps: float, team: _native.Team
 ) -> tuple[NDArray[Any], float]:
-    """Rows, and eps in their units. The rows are X itself if nothing is to be done."""
+    """Rows, and eps in their units. The rows are X itself if it needs no scaling."""
     if metric.name == "cosine":
         return (X if _squares_are_numbers(X, team) else rows_near_one(X)), eps
     exponent = metric.exponent(eps)
@@ -60,7 +60,7 @@ def _squares_are_numbers(X: NDArray[Any], team: _native.Team) -> bool:
 
 
 def checked_eps(eps: Any) -> float:
-    """eps as a float64 number, whatever kind of number it is."""
+    """eps as a float64 number, from a number of any type."""
     number = math.nan
     if isinstance(eps, Real) and not isinstance(eps, bool | np.bool_):
         try:
@@ -74,18 +74,18 @@ def checked_eps(eps: Any) -> float:
 
 
 def weights_with_room(weights: Floats | None, min_samples: int) -> tuple[Floats | None, float]:
-    """Weights whose sums are all float64 numbers, and min_samples in their unit."""
+    """Weights with sums that are all float64 numbers, and min_samples in their unit."""
     if weights is None:
         return None, float(min_samples)
     with np.errstate(over="ignore"):
         if np.abs(weights).sum() <= LARGEST_TOTAL:
             return weights, float(min_samples)
-    light = times_power(weights, -ROOM)
-    if not np.array_equal(times_power(light, ROOM), weights):
+    scaled = times_power(weights, -ROOM)
+    if not np.array_equal(times_power(scaled, ROOM), weights):
         sizes = np.abs(weights[weights != 0])
         raise ValueError(
             "sample_weight spans more orders of magnitude than exact sums can: expected weights "
             f"within a factor of about 1e590, got weights from {sizes.min():.3g} to "
             f"{sizes.max():.3g} in magnitude. Set negligible weights to zero."
         )
-    return light, float(times_power(float(min_samples), -ROOM))
+    return scaled, float(times_power(float(min_samples), -ROOM))

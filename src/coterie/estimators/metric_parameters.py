@@ -1,5 +1,7 @@
-"""Parameters of metrics that are taken from the rows of a fit unless they are given: variances, and
-the inverse of a covariance."""
+"""Parameters of metrics: variances, and the inverse of a covariance.
+
+They are taken from the rows of a fit unless they are given.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,7 @@ def covariance(X: NDArray[Any], names: Any) -> Floats:
 
 
 def inverse(matrix: Floats, name: str) -> Floats:
-    """The inverse of a covariance that has one, whatever the units of its columns."""
+    """The inverse of a covariance, or an error. The units of its columns do not matter."""
     spread = np.sqrt(np.diag(matrix))
     correlation = matrix / spread[:, np.newaxis] / spread
     rank, d = int(np.linalg.matrix_rank(correlation)), len(matrix)

@@ -23,7 +23,7 @@ SPARSE_METRICS = ("euclidean", "manhattan", "cosine")
 
 @dataclass(frozen=True)
 class Metric:
-    """How far rows are apart, with its parameters."""
+    """The distance of rows, by its name and parameters."""
 
     name: Any  # a string or a callable
     p: float = 2.0
@@ -31,7 +31,7 @@ class Metric:
 
     @classmethod
     def of(cls, metric: Any, p: float | None, parameters: dict[str, Any] | None) -> Metric:
-        """As the parameters of an estimator give it; p matters to "minkowski" only."""
+        """The metric of an estimator's parameters; p matters to "minkowski" only."""
         given = dict(parameters or {})
         name = ALIASES.get(metric, metric) if isinstance(metric, str) else metric
         if name != "minkowski":
@@ -52,7 +52,7 @@ class Metric:
 
     @property
     def native(self) -> bool:
-        """Whether a kernel knows it. Below one a power is no metric: no index can use it."""
+        """True if a native kernel has it. A power below one is no metric: no index can use it."""
         if self.name == "minkowski":
             return self.p >= 1 and self.parameters.keys() <= {"p"}
         return self.name in METRICS
@@ -91,20 +91,20 @@ class Metric:
 
 
 def _is_number(base: float, power: float) -> bool:
-    """``base ** power`` is far from where float64 numbers end."""
+    """True if ``base ** power`` is far from the limits of float64."""
     return abs(power * math.log2(base)) <= POWERS
 
 
 def check_distances(D: Any, *, square: bool) -> None:
-    """Refuse what cannot be a matrix of distances, or a graph of them."""
+    """Refuse a matrix or a graph that holds no distances."""
     if square and D.shape[0] != D.shape[1]:
         raise ValueError(
             f"X has shape {D.shape}: metric='precomputed' expects a square matrix of the distances "
             "between all rows, or a sparse graph of them."
         )
     values = D.data if sparse.issparse(D) else D
-    portions = pieces(len(values), values.nbytes / max(len(values), 1))
-    lowest = min((float(values[some].min()) for some in portions), default=0.0)
+    parts = pieces(len(values), values.nbytes / max(len(values), 1))
+    lowest = min((float(values[some].min()) for some in parts), default=0.0)
     if lowest < 0:
         row, column = _first_negative(D)
         raise ValueError(

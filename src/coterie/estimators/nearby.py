@@ -1,5 +1,5 @@
-"""Who is nearby, where no native kernel knows: any metric of scikit-learn, callables, matrices,
-graphs, wide sparse rows. Worked out for some rows at a time, so that memory stays linear."""
+"""Neighbourhoods without a native kernel: metrics of scikit-learn, callables, matrices, graphs and
+wide sparse rows. They are worked out for some rows at a time, so that memory stays linear."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from coterie.estimators.users_metric import asked_pairs
 PAIRS_AT_ONCE = 1 << 21  # distances in one portion: a few hundredths of a second, 60 MB at most
 GIVEN = "the distances are given"
 Flags = NDArray[np.bool_]
-# near(X, rows) -> (len(rows), m): whether these rows of X are at most eps from rows of another Y.
+# near(X, rows) -> (len(rows), m): true where these rows of X are at most eps from rows of a Y.
 Near = Callable[[Any, Rows], Flags]
 
 
@@ -33,7 +33,7 @@ def rows_at_once(n: int) -> int:
 
 @dataclass(frozen=True)
 class Compared:
-    """Points whose neighbourhoods a function works out: near(rows) -> (len(rows), n)."""
+    """Points with a function for their neighbourhoods: near(rows) -> (len(rows), n)."""
 
     n: int
     near: Callable[[Rows], Flags]
@@ -52,7 +52,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Graph:
-    """Points whose distances are the stored entries of a CSR matrix; what is not stored is far."""
+    """Points with distances in a CSR matrix; pairs without a stored distance are far apart."""
 
     indices: NDArray[np.integer]
     indptr: NDArray[np.integer]
@@ -107,7 +107,7 @@ def pairwise(
 ) -> Near:
     """near : by scikit-learn's `pairwise_distances`, or by the user's function.
 
-    other : how messages call a row of Y.
+    other : the name of a row of Y in messages.
     """
     if callable(metric):
         return asked_pairs(Y, eps, metric, parameters, other)

@@ -1,4 +1,4 @@
-"""Large copies, some rows at a time: between two pieces Python looks for Ctrl-C."""
+"""Large copies, some rows at a time: between two pieces Python handles Ctrl-C."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BYTES_AT_ONCE = 1 << 24  # of one piece: NumPy copies them within a few hundredt
 
 
 def pieces(n_rows: int, row_bytes: float) -> Iterator[slice]:
-    """Rows 0 .. n_rows, some at a time. row_bytes : that one row takes, about."""
+    """Rows 0 .. n_rows, some at a time. row_bytes : the memory of one row, about."""
     step = max(1, int(BYTES_AT_ONCE // max(row_bytes, 1)))
     for first in range(0, n_rows, step):
         yield slice(first, min(first + step, n_rows))

@@ -1,5 +1,7 @@
-"""Who is nearby among sparse rows that would be too large as dense ones: the same definition, with
-products of rows to propose, and differences of rows to decide."""
+"""Neighbours among sparse rows that would be too large as dense ones.
+
+The definition is the same: products of rows propose, and differences of rows decide.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,10 @@ class Cosine:
     columns, as the definition does."""
 
     def __init__(self, Y: sparse.csr_array, eps: float) -> None:
-        self.turned, self.eps = Y.T.tocsr(), eps
+        self.transposed, self.eps = Y.T.tocsr(), eps
 
     def near(self, X: sparse.csr_array, rows: Rows) -> Flags:
-        products = (X[rows] @ self.turned).toarray()
+        products = (X[rows] @ self.transposed).toarray()
         flags: Flags = np.clip(1.0 - products, 0.0, 2.0) <= self.eps
         return flags
 
@@ -45,7 +47,7 @@ class Euclidean:
         self.unit = float(np.ldexp(1.0, exponent))
         self.limit = (eps * self.unit) * (eps * self.unit)
         scaled = scaled_rows(Y, exponent)
-        self.turned = scaled.T.tocsr()
+        self.transposed = scaled.T.tocsr()
         self.lengths = squared_lengths(scaled)
         self.width = int(np.diff(Y.indptr).max(initial=0))
         self.grid = grid_of(scaled.data)
@@ -53,29 +55,29 @@ class Euclidean:
     def near(self, X: sparse.csr_array, rows: Rows) -> Flags:
         some = X[rows]
         scaled = scaled_rows(some, self.exponent)
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not clear
+        with np.errstate(over="ignore", invalid="ignore"):  # differences decide such pairs
             sizes = squared_lengths(scaled)[:, np.newaxis] + self.lengths
-            s = sizes - 2.0 * (scaled @ self.turned).toarray()
+            s = sizes - 2.0 * (scaled @ self.transposed).toarray()
             flags: Flags = s <= self.limit
             if self.sums_are_exact(scaled, sizes):
                 return flags
-            # Of the three sums, each of at most `width` terms, and of what follows.
+            # Rounding of the three sums, each of at most `width` terms, and of their combination.
             width = max(self.width, int(np.diff(some.indptr).max(initial=0))) + 8
             slack = 4.0 * width * np.finfo(np.float64).eps * (sizes + self.limit)
             i, j = np.nonzero(~(np.abs(s - self.limit) > slack))
-        for pairs in self.portions(some, i, j):
+        for pairs in self.parts(some, i, j):
             flags[i[pairs], j[pairs]] = self.decided(some[i[pairs]], self.Y[j[pairs]])
         return flags
 
     def sums_are_exact(self, scaled: sparse.csr_array, sizes: Floats) -> bool:
-        """Whether no sum is rounded: values are whole multiples of a common unit, such as counts,
+        """True if no sum is rounded: values are whole multiples of a common unit, such as counts,
         and float64 has digits enough for sums of their squares."""
         grid = min(self.grid, grid_of(scaled.data))
         largest = 2.0 * float(sizes.max(initial=0.0))
         return grid >= LEAST_GRID and largest < np.ldexp(1.0, DIGITS + 2 * grid)
 
-    def portions(self, some: sparse.csr_array, i: Rows, j: Rows) -> Iterator[slice]:
-        """Pairs of rows, as many at a time as memory should hold."""
+    def parts(self, some: sparse.csr_array, i: Rows, j: Rows) -> Iterator[slice]:
+        """Pairs of rows, in parts of limited memory."""
         entries = np.cumsum(np.diff(some.indptr)[i] + np.diff(self.Y.indptr)[j], dtype=np.int64)
         begin = 0
         while begin < len(i):

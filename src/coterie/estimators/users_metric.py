@@ -1,4 +1,4 @@
-"""Distances that a user's own function gives: asked for pair by pair, and looked at before use."""
+"""Distances by a user's own function: asked for pair by pair, and checked before use."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from coterie.algorithms.growth import Rows
 def asked_pairs(
     Y: NDArray[Any], eps: float, metric: Callable[..., Any], parameters: dict[str, Any], other: str
 ) -> Callable[[Any, Rows], NDArray[np.bool_]]:
-    """near(X, rows) -> (len(rows), m): whether ``metric(x, y)`` is at most eps, for rows of X and
-    all rows of Y. other : how messages call a row of Y."""
+    """near(X, rows) -> (len(rows), m): true where ``metric(x, y)`` is at most eps, for these rows
+    of X and all rows of Y. other : the name of a row of Y in messages."""
 
     def near(X: Any, rows: Rows) -> NDArray[np.bool_]:
         flags = np.empty((len(rows), len(Y)), dtype=bool)
