@@ -99,10 +99,10 @@ def test_damaged_files_give_one_kind_of_error(tmp_path: Path, form: str) -> None
 @pytest.mark.parametrize(
     ("options", "error", "says"),
     [
-        ({"features": "mfcc"}, ValueError, "expected features 'spectrum' or 'samples'"),
+        ({"features": "mfcc"}, ValueError, "expected features out of 'spectrum', 'samples'"),
         ({"frame": 0.0001}, ValueError, "frame of at least 2 samples"),
         ({"frame": 5.0}, DataError, r"at least one frame of 5 s, got a recording of 2 s"),
-        ({"bands": 0}, ValueError, "at least one band"),
+        ({"bands": 0}, ValueError, "expected bands of at least 1"),
         (
             {"bands": 10**18, "frame": 0.1},
             ValueError,

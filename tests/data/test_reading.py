@@ -38,7 +38,7 @@ def test_a_picture_as_patches_and_pixels() -> None:
     data = read(sample_picture_path(), features="pixels", position=0.5)
     assert data.X.shape == (320 * 480, 5)
     assert data.provenance["position"] == 0.5
-    with pytest.raises(ValueError, match="expected features 'patches' or 'pixels'"):
+    with pytest.raises(ValueError, match="expected features out of 'patches', 'pixels'"):
         read(sample_picture_path(), features="edges")
 
 

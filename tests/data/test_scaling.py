@@ -65,5 +65,12 @@ def test_sizes_in_words_and_the_default_budget() -> None:
     assert 0 < default_memory() <= 2_000_000_000
     with pytest.raises(ValueError, match="expected a number of bytes"):
         as_bytes(-1)
-    with pytest.raises(ValueError, match="max_expansion of 1 or more"):
+    with pytest.raises(ValueError, match="max_expansion of at least 1"):
         Limits.of(None, 0.5)
+
+
+def test_many_rows_are_scaled_as_few_are() -> None:
+    X = np.random.default_rng(0).normal(size=(700_000, 2))
+    scaling = Scaling.of(X, "standard")
+    np.testing.assert_array_equal(scaling.apply(X)[-5:], scaling.apply(X[-5:]))
+    assert scaling.apply(X.astype(np.float32)).dtype == np.float32

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from coterie.data.dataset import Dataset, Labels
 from coterie.data.errors import DataError, required
 from coterie.data.limits import MAX_EXPANSION, Limits
+from coterie.data.options import check_choice, check_number, check_path, check_whole
 from coterie.data.shortage import names_shortage
 
 Array = NDArray[np.float64]
@@ -110,13 +111,15 @@ def read_sound(
 
     Channels are averaged.
     """
+    check_path(path)
     where = Path(path)
     limits = Limits.of(max_memory, max_expansion)
-    if features not in ("spectrum", "samples"):
-        raise ValueError(
-            f"expected features 'spectrum' or 'samples', got {features!r}; "
-            "'spectrum' groups frames by how they sound"
-        )
+    check_choice("features", features, ("spectrum", "samples"), "'spectrum' is how frames sound")
+    check_number("frame", frame, 0, "pass seconds, such as 0.046")
+    if hop is not None:
+        check_number("hop", hop, 0, "pass seconds, or None for half a frame")
+    if bands is not None:
+        check_whole("bands", bands, 1, f"{BANDS} suits most sounds")
     try:
         signal, rate = _read(where, limits)
         length, step = _lengths(frame, hop, rate, features, len(signal))
@@ -241,11 +244,9 @@ def _lengths(frame: float, hop: float | None, rate: int, features: str, n: int) 
 
 
 def _check_bands(bands: int | None, length: int) -> None:
-    """Refuse no band, and more bands than a frame has frequencies; the usual number always goes."""
+    """Refuse more bands than a frame has frequencies; the usual number always goes."""
     if bands is None:
         return
-    if bands < 1:
-        raise ValueError(f"expected at least one band, got {bands}; {BANDS} suits most sounds")
     most = length // 2  # without the constant
     if bands > max(most, BANDS):
         raise ValueError(

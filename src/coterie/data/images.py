@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from coterie.data.errors import DataError, required
 from coterie.data.limits import readable
+from coterie.data.options import check_whole
 from coterie.data.shortage import names_shortage
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def load_picture(
 
     Transparent pixels are shown on white, and photos are turned upright, as viewers do.
     """
+    check_whole("max_pixels", max_pixels, 1, "it is the largest picture that is read")
     if isinstance(source, str | os.PathLike):
         return _load_file(os.fspath(source), max_pixels, max_expansion)
     return _check_array(source, max_pixels)

@@ -6,14 +6,17 @@ what the file says about itself, and asks here before it allocates.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Real
 from pathlib import Path
 
 from coterie.data.errors import DataError
+from coterie.data.options import check_number
 
 MAX_EXPANSION = 100.0
 ALWAYS_ALLOWED = 16 * 2**20  # bytes; so little is never a danger, however small the file
@@ -31,10 +34,8 @@ class Limits:
     def of(cls, max_memory: int | str | None, max_expansion: float = MAX_EXPANSION) -> Limits:
         """Return the limits a caller asks for; None is the default for this machine."""
         memory = default_memory() if max_memory is None else as_bytes(max_memory)
-        if not max_expansion >= 1.0:
-            raise ValueError(
-                f"expected max_expansion of 1 or more, got {max_expansion!r}; the default is 100"
-            )
+        if max_expansion != math.inf:
+            check_number("max_expansion", max_expansion, 1, "the default is 100")
         return cls(memory, float(max_expansion))
 
     def check(self, needed: int, stored: int, what: str, remedy: str = "") -> None:
@@ -61,7 +62,7 @@ def as_bytes(size: int | str) -> int:
         found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", size.lower())
         if found:
             return int(float(found[1]) * _UNITS[found[2]])
-    elif not isinstance(size, bool) and size > 0:
+    elif isinstance(size, Real) and not isinstance(size, bool) and 1 <= size < math.inf:
         return int(size)
     raise ValueError(
         f"expected a number of bytes, or text such as '4 GB', got {size!r}; "

@@ -12,6 +12,7 @@ from coterie.data.audio import read_sound
 from coterie.data.dataset import Dataset
 from coterie.data.errors import DataError
 from coterie.data.images import MAX_PIXELS
+from coterie.data.options import check_choice, check_path
 from coterie.data.patches import image_patches
 from coterie.data.pixels import image_pixels
 from coterie.data.shortage import names_shortage
@@ -46,14 +47,11 @@ def read(path: str | os.PathLike[str], kind: str | None = None, **options: Any) 
     Dataset
         With the rows `X`, the names of `columns`, and the way back from labels.
     """
+    check_path(path)
     where = Path(path)
     if kind is None:
         kind = kind_of(where)
-    elif kind not in READERS:
-        raise ValueError(
-            f"expected kind out of {', '.join(map(repr, READERS))}, got {kind!r}; "
-            "leave it out to let the file decide"
-        )
+    check_choice("kind", kind, tuple(READERS), "leave it out to let the file decide")
     reader = READERS[kind]
     legal = [name for name in inspect.signature(reader).parameters if name != "path"]
     unknown = [name for name in options if name not in legal]
@@ -75,10 +73,8 @@ def read_picture(
     max_pixels: int = MAX_PIXELS,
 ) -> Dataset:
     """Read a picture as patches of `size` pixels, or as pixels, with their place if asked."""
-    if features not in ("patches", "pixels"):
-        raise ValueError(
-            f"expected features 'patches' or 'pixels', got {features!r}; 'patches' are fewer rows"
-        )
+    check_path(path)
+    check_choice("features", features, ("patches", "pixels"), "'patches' are fewer rows")
     if features == "patches":
         origin = image_patches(path, size, max_pixels=max_pixels)
     else:

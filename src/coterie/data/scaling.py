@@ -18,6 +18,8 @@ Kind = Literal["standard", "robust", "min-max", "none"]
 
 KINDS: tuple[Kind, ...] = ("standard", "robust", "min-max", "none")
 
+AT_ONCE = 1 << 20  # numbers that are scaled together
+
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
@@ -41,7 +43,7 @@ class Scaling:
         """Look at the rows X, (n, d), missing values left out, and remember how to scale them."""
         if kind not in KINDS:
             raise ValueError(
-                f"expected a scaling out of {', '.join(map(repr, KINDS))}, got {kind!r}; "
+                f"expected scaling out of {', '.join(map(repr, KINDS))}, got {kind!r}; "
                 "'standard' suits most tables"
             )
         if sparse.issparse(X) and kind != "none":
@@ -61,13 +63,22 @@ class Scaling:
         if self.kind == "none":
             return X
         rows = self._rows(X)
-        return np.divide(rows - self.centre.astype(rows.dtype), self.spread.astype(rows.dtype))
+        dtype = np.dtype(np.float32 if rows.dtype == np.float32 else np.float64)
+        centre, spread = self.centre.astype(dtype), self.spread.astype(dtype)
+        scaled = np.empty(rows.shape, dtype=dtype)
+        step = max(1, AT_ONCE // max(rows.shape[1], 1))
+        for start in range(0, len(rows), step):  # Ctrl-C is heard between two pieces
+            piece = rows[start : start + step].astype(dtype, copy=False)
+            np.divide(piece - centre, spread, out=scaled[start : start + step])
+        return scaled
 
     def undo(self, X: ArrayLike) -> Any:
         """Return rows (means, for example) in the units they had before."""
         if self.kind == "none":
             return X
-        return self._rows(X) * self.spread + self.centre
+        rows = self._rows(X)
+        rows = rows if rows.dtype == np.float32 else rows.astype(np.float64)
+        return rows * self.spread + self.centre
 
     def _rows(self, X: ArrayLike) -> NDArray[Any]:
         rows = np.asarray(X)
@@ -76,7 +87,7 @@ class Scaling:
                 f"expected rows with {len(self.centre)} columns, as when the scaling was made, got "
                 f"shape {rows.shape}; choose the same columns"
             )
-        return rows if rows.dtype == np.float32 else rows.astype(np.float64)
+        return rows
 
     def __repr__(self) -> str:
         """Say the kind and the number of columns."""

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from coterie.data.dataset import Dataset, Labels, check_labels
 from coterie.data.errors import DataError
 from coterie.data.limits import MAX_EXPANSION, Limits
+from coterie.data.options import check_path, check_whole
 from coterie.data.shortage import names_shortage
 from coterie.data.starts import check_is_text, start_of
 
@@ -108,7 +109,11 @@ def read_texts(
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
 
+    check_path(path)
     where = Path(path)
+    check_whole("ngrams", ngrams, 1, "1 counts single words")
+    if components is not None:
+        check_whole("components", components, 1, "None keeps a column for each word")
     limits = Limits.of(max_memory, max_expansion)
     try:
         names, texts, stored = _folder(where, limits) if where.is_dir() else _lines(where, limits)

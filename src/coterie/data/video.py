@@ -16,6 +16,7 @@ from coterie.data.dataset import Dataset, Labels
 from coterie.data.errors import DataError, required
 from coterie.data.images import MAX_PIXELS
 from coterie.data.limits import Limits, readable, roomy
+from coterie.data.options import check_choice, check_number, check_path, check_whole
 from coterie.data.patches import Array, Patches, image_patches
 from coterie.data.pixels import pixel_features
 from coterie.data.shortage import names_shortage
@@ -87,9 +88,9 @@ def read_video(
 
     To go through a video that does not fit into memory, use `video_frames`.
     """
+    check_path(path)
     where = Path(path)
-    if features not in ("patches", "pixels"):
-        raise ValueError(f"expected features 'patches' or 'pixels', got {features!r}")
+    check_choice("features", features, ("patches", "pixels"), "'patches' are fewer rows")
     limits = Limits.of(max_memory)
     parts: list[Array] = []
     times: list[float] = []
@@ -102,9 +103,10 @@ def read_video(
             rows = pixel_features(picture, position)
         needed += 2 * rows.nbytes  # the parts, and then the whole
         if needed > limits.memory:
+            apart = 2 * every or 1
             raise DataError(
                 f"{where}: expected rows that need at most {readable(limits.memory)} of memory, "
-                f"got more after {time:g} s of video; take fewer frames with every={2 * every:g}, "
+                f"got more after {time:g} s of video; take fewer frames with every={apart:g}, "
                 f"larger patches, or pass max_memory={roomy(4 * needed)!r}"
             )
         if times and picture.shape[:2] != shape:
@@ -144,14 +146,17 @@ def video_frames(
     max_pixels: int = MAX_PIXELS,
 ) -> Iterator[tuple[float, Array]]:
     """Yield frames as (seconds, picture of shape (height, width, 3) in [0, 1]), one at a time."""
+    check_path(path)
     return _frames(Path(path), every, max_frames, max_pixels, Limits.of(None))
 
 
 def _frames(
     where: Path, every: float, max_frames: int | None, max_pixels: int, limits: Limits
 ) -> Iterator[tuple[float, Array]]:
-    if not every >= 0.0:
-        raise ValueError(f"expected every of 0 seconds or more, got {every!r}; 1 is the default")
+    check_number("every", every, 0, "1 takes a frame for each second, 0 takes all")
+    check_whole("max_pixels", max_pixels, 1, "it is the largest frame that is read")
+    if max_frames is not None:
+        check_whole("max_frames", max_frames, 1, "None takes all frames")
     taken, due = 0, -np.inf
     with where.open("rb") as file, _told_apart(where), _opened(file) as container:
         streams = container.streams.video

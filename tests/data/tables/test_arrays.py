@@ -79,6 +79,8 @@ def test_columns_by_position_and_one_dimension(tmp_path: Path) -> None:
             declaring((10**12, 2)),
             r"expected 16,000,000,000,000 bytes .* got 0; the file is damaged",
         ),
+        (declaring((True, 2), bytes(16)), r"whole numbers of rows and columns, .*\(True, 2\)"),
+        (declaring((-1, 2), bytes(16)), r"whole numbers of rows and columns, .*\(-1, 2\)"),
         (declaring((2, 2), bytes(24)), r"expected 32 bytes .* got 24"),
         (declaring((2, 2), bytes(40)), r"expected 32 bytes .* got 40"),
         (b"\x93NUMPY\x01\x00\x10\x00nonsense", r"header cannot be read"),
@@ -118,3 +120,14 @@ def test_an_npz_bomb_and_damaged_members(tmp_path: Path) -> None:
         read_table(written(path, bytes(content)))
     with pytest.raises(DataError, match=r"complete NPZ file"):
         read_table(written(path, bytes(content[:200])))
+
+
+@pytest.mark.parametrize("dtype", ["<i8", "<f4", "<f8", ">f8", "|b1"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_long_arrays_are_converted_in_pieces(tmp_path: Path, dtype: str, order: Any) -> None:
+    values = np.random.default_rng(0).integers(0, 9, size=(300_000, 3)).astype(dtype, order=order)
+    path = written(tmp_path / "x.npy", npy(values))
+    X = read_table(path).X
+    np.testing.assert_array_equal(X, values.astype(np.float64))
+    assert X.flags.c_contiguous
+    np.testing.assert_array_equal(read_table(path, columns=[2, 0]).X, X[:, [2, 0]])

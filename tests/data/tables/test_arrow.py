@@ -365,3 +365,20 @@ def test_few_row_groups_are_shared_out_by_columns(
         data = read_table(tmp_path / "t.parquet", ids=ids)
         np.testing.assert_array_equal(data.X, np.column_stack([rows.column(j) for j in range(d)]))
         assert ids is None or data.ids["name"].tolist() == names
+
+
+def test_row_numbers_of_pandas_are_no_column_of_x(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"x": [1.5, 2.5, 3.5]}, index=[7, 3, 5])
+    frame.to_parquet(tmp_path / "t.parquet")
+    data = read_table(tmp_path / "t.parquet")
+    assert data.columns == ("x",)
+    assert data.provenance["columns_left_out"] == {"__index_level_0__": "row number"}
+    named = read_table(tmp_path / "t.parquet", ids="__index_level_0__")
+    assert named.ids["__index_level_0__"].tolist() == [7, 3, 5]
+
+
+def test_a_large_description_of_columns_is_refused_before_it_is_parsed(tmp_path: Path) -> None:
+    content = b"PAR1" + bytes(1_000_000) + (1_000_000).to_bytes(4, "little") + b"PAR1"
+    with pytest.raises(DataError, match=r"description of its columns, which need 40\.0 MB"):
+        read_table(written(tmp_path / "t.parquet", content), max_memory="30 MB")

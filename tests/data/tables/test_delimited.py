@@ -124,7 +124,7 @@ def test_options_that_make_no_sense(tmp_path: Path) -> None:
         ({"decimal": "'"}, "expected decimal"),
         ({"decimal": ",", "separator": ","}, "other than the decimal sign"),
         ({"missing": "ignore"}, "expected missing out of"),
-        ({"scaling": "log"}, "expected a scaling out of"),
+        ({"scaling": "log"}, "expected scaling out of"),
         ({"max_memory": "much"}, "expected a number of bytes"),
     ):
         with pytest.raises(ValueError, match=says):

@@ -79,10 +79,8 @@ class ArrayFile:
             raise _broken(self.format.upper(), error) from error
         rows = values if values.ndim == 2 else values[:, None]
         kept = None if ids is None else rows[:, ids].copy()
-        if list(chosen) != list(range(rows.shape[1])):
-            rows = rows[:, list(chosen)]
         dtype = np.float32 if rows.dtype.name in ("float16", "float32") else np.float64
-        return Loaded(np.ascontiguousarray(rows, dtype=dtype), kept)
+        return Loaded(_columns(rows, list(chosen), np.dtype(dtype)), kept)
 
     def _read(self, file: IO[bytes]) -> NDArray[Any]:
         """Read the values straight into the array that is returned."""
@@ -111,6 +109,19 @@ class ArrayFile:
 
     def place(self, row: int) -> str:
         return f"row {row}"
+
+
+def _columns(rows: NDArray[Any], chosen: list[int], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return the chosen columns, C-ordered; copies are made in pieces so that Ctrl-C is heard."""
+    every = chosen == list(range(rows.shape[1]))
+    if every and rows.dtype == dtype and rows.flags.c_contiguous:
+        return rows
+    X = np.empty((len(rows), len(chosen)), dtype=dtype)
+    step = max(1, CHUNK // (8 * max(rows.shape[1], 1)))
+    for start in range(0, len(rows), step):
+        block = rows[start : start + step]
+        X[start : start + step] = block if every else block[:, chosen]
+    return X
 
 
 def _usable(folder: zipfile.ZipFile, name: str) -> bool:
@@ -145,6 +156,11 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
         raise DataError(
             f"expected numbers of at most 64 bits, got dtype {dtype}, which is not read "
             "(objects would be unpickled, and could run code); save X.astype(float)"
+        )
+    if not all(type(size) is int and size >= 0 for size in shape):  # NumPy takes True for 1
+        raise DataError(
+            f"expected whole numbers of rows and columns, got the shape {shape}; "
+            "the file is damaged: save it again with numpy.save"
         )
     if len(shape) not in (1, 2) or 0 in shape:
         raise DataError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,9 +26,11 @@ from coterie.data.tables.filling import (
     threads,
     write_parts,
 )
-from coterie.data.tables.opened import NUMBER, TRUTH, Loaded
+from coterie.data.tables.opened import NUMBER, ROW_NUMBER, TRUTH, Loaded
 
 RUNS_PER_THREAD = 4  # of row groups, so that no thread has to wait long for the others
+PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # pandas' names for row numbers without one
+FOOTER_EXPANSION = 40  # bytes in memory per byte of Parquet's description of its columns
 BUFFER = 1 << 18  # bytes read at once; to map a file into memory takes longer, page by page
 
 
@@ -61,7 +65,10 @@ class ArrowTable:
             self._source = self._open()
             self.schema = self._schema()
             self.names = tuple(self.schema.names)
-            self.types = tuple(_type(field.type) for field in self.schema)
+            self.types = tuple(
+                ROW_NUMBER if PANDAS_INDEX.fullmatch(field.name) else _type(field.type)
+                for field in self.schema
+            )
 
     format: str
     named = True
@@ -124,6 +131,11 @@ class Parquet(ArrowTable):
 
     def _open(self) -> Any:
         parquet = required("pyarrow.parquet", "reading Parquet", "tables")
+        with self.path.open("rb") as file:
+            file.seek(-8, os.SEEK_END)
+            footer = int.from_bytes(file.read(4), "little")
+        needed = FOOTER_EXPANSION * min(footer, self.stored)
+        self.limits.check(needed, self.stored, "a description of its columns", "write fewer")
         return parquet.ParquetFile(self.path)
 
     def _schema(self) -> Any:

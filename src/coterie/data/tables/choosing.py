@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from numbers import Integral
+from typing import Any
+
+import numpy as np
 
 from coterie.data.errors import DataError, DataWarning
 from coterie.data.tables.opened import NEARLY, NOTHING, NUMBER, ROW_NUMBER, TRUTH, Opened
@@ -31,7 +34,7 @@ def choose_columns(
             )
         chosen, names = numbers, [table.names[i] for i in numbers]
     else:
-        asked = [columns] if isinstance(columns, str | int) else list(columns)
+        asked = _listed(columns)
         if not asked:
             raise ValueError("expected at least one column, got an empty list; None takes all")
         known = {name: i for i, name in enumerate(table.names)}
@@ -61,6 +64,11 @@ def choose_columns(
             "or choose columns by position"
         )
     return chosen, tuple(names)
+
+
+def _listed(columns: Any) -> list[Any]:
+    one = isinstance(columns, str | bytes) or not isinstance(columns, Iterable)
+    return [columns] if one else list(columns)
 
 
 def _check_all_named(numbers: Sequence[int], names: Sequence[str]) -> None:
@@ -108,12 +116,11 @@ def position_of(table: Opened, column: str | int) -> int:
         raise DataError(
             f"expected a column {column!r}, found none; there are {described(table)}{hint}"
         )
-    try:
-        position = operator.index(column)
-    except TypeError:
+    if isinstance(column, bool | np.bool_) or not isinstance(column, Integral):
         raise TypeError(
             f"expected columns as names or positions, got {column!r}; pass a list of str or int"
-        ) from None
+        )
+    position = int(column)
     if not 0 <= position < len(table.names):
         raise DataError(
             f"expected a column from 0 to {len(table.names) - 1}, got {position}; "

@@ -36,6 +36,7 @@ from coterie.data.tables.stopping import read_until_stopped
 
 SAMPLE = 1 << 16  # bytes looked at to find out how to read the rest
 CHUNK = 1 << 20
+SEARCHED = 1 << 26  # bytes looked through at once
 OLDER = "cp1252"  # what texts are in if not in UTF-8
 NEWLINE = b"\n"
 
@@ -167,9 +168,9 @@ class Delimited:
         first line, do no harm, and cells without quotes are read faster.
         """
         with self._open() as file, _viewed(file, self._text) as view:
-            if view.find(b"\0") >= 0:
+            if _found(view, b"\0", 0):
                 raise self._nul()
-            self._quoted = view.find(b'"', view.find(b"\n") + 1) >= 0
+            self._quoted = _found(view, b'"', view.find(b"\n") + 1)
             return len(view), self._quoted, _n_lines(view) if self._quoted else 0
 
     def _fault(self, chosen: Sequence[int]) -> DataError | None:
@@ -188,7 +189,10 @@ class Delimited:
 
 def _check_options(separator: str | None, decimal: str | None) -> None:
     if separator is not None and (
-        len(separator) != 1 or separator in '"\r\n' or not separator.isascii()
+        not isinstance(separator, str)
+        or len(separator) != 1
+        or separator in '"\r\n'
+        or not separator.isascii()
     ):
         raise ValueError(
             f"expected a separator of one character, got {separator!r}; for tabs pass '\\t'"
@@ -235,6 +239,12 @@ def _head(start: bytes) -> int:
     """Return the length of what stands above the table."""
     found = HEAD.match(start)
     return found.end() if found else 0
+
+
+def _found(view: Any, byte: bytes, start: int) -> bool:
+    """Look for a byte, in pieces so that Ctrl-C is heard."""
+    pieces = range(start, len(view), SEARCHED)
+    return any(view.find(byte, at, at + SEARCHED) >= 0 for at in pieces)
 
 
 def _n_lines(view: Any) -> int:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from coterie.data.dataset import Dataset, Labels
 from coterie.data.errors import DataError
 from coterie.data.limits import MAX_EXPANSION, Limits
-from coterie.data.scaling import Kind
+from coterie.data.options import check_choice, check_path, check_truth
+from coterie.data.scaling import KINDS, Kind
 from coterie.data.shortage import names_shortage
 from coterie.data.starts import check_not_foreign, check_promise, is_json, is_json_array, start_of
 from coterie.data.tables.arrays import ArrayFile
@@ -91,12 +92,15 @@ def read_table(
     -------
     Dataset
     """
+    check_path(path)
     where = Path(path)
-    if missing not in RULES:
-        raise ValueError(
-            f"expected missing out of {', '.join(map(repr, RULES))}, got {missing!r}; "
-            "'drop' leaves rows with gaps out"
-        )
+    check_choice("missing", missing, RULES, "'drop' leaves rows with gaps out")
+    if scaling is not None:
+        check_choice("scaling", scaling, KINDS, "'standard' suits most tables")
+    if header is not None:
+        check_truth("header", header, "leave it out to find names in the first line")
+    if array is not None and not isinstance(array, str):
+        raise TypeError(f"expected array as the name of one in an NPZ file, got {array!r}")
     limits = Limits.of(max_memory, max_expansion)
     try:
         table = _opened(where, limits, separator, decimal, header, array)
