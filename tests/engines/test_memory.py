@@ -86,59 +86,11 @@ def test_sixteen_callers_at_once():
             assert_same(run, expected)
 
 
-def test_a_lost_cache_changes_nothing():
-    case = make_case(np.random.default_rng(4), 500, 9, 30, "blobs")
-    engine = MemoryEngine(case.X, block_rows=100)
-
-    def lose(iteration, record, means):
-        if iteration < 4:
-            engine.blocks[iteration].cache.clear()
-        return False
-
-    run = lloyd(engine, survey(engine), case.means, Rules(), lose)
-    assert_same_history(run, fit(case))
-
-
-class ForgetfulEngine(MemoryEngine):
-    """Every block comes to every step without its cache."""
-
-    def reduce(self, step, *model):
-        self.forget()
-        return super().reduce(step, *model)
-
-    def gather(self, step, *model):
-        self.forget()
-        return super().gather(step, *model)
-
-    def forget(self):
-        for block in self.blocks:
-            block.cache.clear()
-
-
-def assert_same_history(run, expected):
-    assert_same(run, expected)
-    assert [step.moved for step in run.history] == [step.moved for step in expected.history]
-    if expected.trace is not None:
-        for frame, other in zip(run.trace, expected.trace, strict=True):
-            np.testing.assert_array_equal(frame.rows, other.rows)
-            np.testing.assert_array_equal(frame.labels, other.labels)
-
-
-@given(cases(max_n=40), st.sampled_from([None, 7]), st.booleans(), st.booleans())
-@thorough(200)
-def test_an_engine_without_memory_gives_the_same_run(case, block_rows, relocate, trace):
-    rules = Rules(relocate=relocate, trace=trace)
-    engine = ForgetfulEngine(case.X, case.weights, block_rows=block_rows)
-    run = lloyd(engine, survey(engine), case.means, rules)
-    assert_same_history(run, fit(case, rules))
-    assert_same(run, definition(case, relocate=relocate))
-
-
 @pytest.mark.parametrize("again", ["the same step", "an older one"])
 def test_a_step_made_twice_counts_the_same(again):
     case = make_case(np.random.default_rng(5), 300, 3, 8, "blobs")
     engine = MemoryEngine(case.X)
-    known, run = survey(engine), object()
+    known, run = survey(engine), engine.begin()
     first, second = case.means, case.means + 0.5
     step = (steps.assign, known, second, run, "auto", first)
     engine.reduce(steps.assign, known, first, run, "auto")

@@ -20,6 +20,7 @@ from coterie.engines.memory import MemoryEngine
 from coterie.kernels import _native, exact, reference, steps
 
 Floats = NDArray[np.float64]
+RUN = 1  # the number of the run whose cache is looked at
 
 
 @dataclass
@@ -36,15 +37,15 @@ class Stepper:
         self.mass_grid = self.survey.mass_grid or exact.COUNTING
         self.block = self.engine.blocks[0]
         self.evaluated = self.settled = self.moved = 0
-        steps.assign(self.block, self.survey, self.case.means, self, self.algorithm)
+        steps.assign(self.block, self.survey, self.case.means, RUN, self.algorithm)
 
     def step(self, means: Floats) -> NDArray[np.int32]:
-        self.moved, self.evaluated, self.settled = self.block.cache["lloyd"].step(means)
-        found: NDArray[np.int32] = self.block.cache["labels"]
+        self.moved, self.evaluated, self.settled = self.block.cache(RUN)["lloyd"].step(means)
+        found: NDArray[np.int32] = self.block.cache(RUN)["labels"]
         return found
 
     def updated(self, means: Floats) -> Floats:
-        sums, mass = self.block.cache["lloyd"].totals()
+        sums, mass = self.block.cache(RUN)["lloyd"].totals()
         return exact.exact_means(
             self.engine.team, sums, self.survey.grid, mass, self.mass_grid, means
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -48,7 +49,12 @@ def lloyd(
     observe: Observer | None = None,
 ) -> Run:
     """Run k-means from the given initial means."""
-    run = Lloyd(engine, survey, means, rules)
+    with closing(Lloyd(engine, survey, means, rules)) as run:
+        return _until_it_stops(run, rules, observe)
+
+
+def _until_it_stops(run: Lloyd, rules: Rules, observe: Observer | None) -> Run:
+    """Algorithm 2, from the first assignment to the record of the run."""
     started = time.perf_counter()
     stop = ""
     try:
@@ -91,7 +97,7 @@ class Lloyd:
         self._squares = exact.in_wide_units(survey.moments.squares)
         self.history: list[Iteration] = []
         self.frames: list[Frame] = []
-        self._token = object()  # names this run's caches
+        self._run = engine.begin()
         self._clock = time.perf_counter()
         self._labels: NDArray[np.int32] | None = None
         self._last: Assignment
@@ -102,12 +108,16 @@ class Lloyd:
         self._summed: tuple[Assignment, Floats, int] | None = None  # what and its squares
         self._tol = rules.tol * survey.moments.mean_variance if rules.tol > 0 else 0.0
 
+    def close(self) -> None:
+        """The run has ended: the engine may forget its labels and bounds."""
+        self.engine.end(self._run)
+
     def assign(self) -> Assignment:
         self._last = self.engine.reduce(
             steps.assign,
             self.survey,
             self.means,
-            self._token,
+            self._run,
             self.rules.algorithm,
             self._assigned,
         )
@@ -122,7 +132,7 @@ class Lloyd:
         means = self._means_of(assignment)
         if self.rules.relocate and not assignment.active.all():
             count = len(empty_clusters(assignment))
-            far = self.engine.reduce(steps.farthest, self.survey, self.means, self._token, count)
+            far = self.engine.reduce(steps.farthest, self.survey, self.means, self._run, count)
             other, gone = relocated(assignment, far, self.survey)
             others = self._means_of(other)
             if self.sum_of_squares(other, others) < self.sum_of_squares(assignment, means):
@@ -227,7 +237,7 @@ class Lloyd:
         return np.array([exact.to_float(self.mass_grid.value(mass)) for mass in assignment.mass])
 
     def _gather_labels(self) -> NDArray[np.int32]:
-        return self.engine.gather(steps.labels, self.survey, self.means, self._token)
+        return self.engine.gather(steps.labels, self.survey, self.means, self._run)
 
     def _add_frame(self) -> None:
         labels = self._gather_labels().copy()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie.algorithms.covariance import Family
 from coterie.algorithms.covariance.floor import RELATIVE_FLOOR, Floor
-from coterie.engines.protocol import Engine
-from coterie.kernels import mixture_steps, steps
+from coterie.engines.protocol import Engine, by_row
+from coterie.kernels import marginal_steps, mixture_steps, steps
 from coterie.kernels.exact import Floats
+from coterie.kernels.marginal_steps import CellRange
 from coterie.kernels.mixture_steps import Frame, Moments, Sums
 from coterie.kernels.steps import Extent
 
@@ -165,6 +167,37 @@ def _exponents(values: Floats) -> NDArray[np.int32]:
     return np.clip(exponents, -1000, 1000).astype(np.int32)
 
 
+@dataclass(frozen=True)
+class Cells:
+    """What is known of the cells that are there, where some are missing."""
+
+    means: Floats  # (d,) of the columns; NaN where a column has no cell
+    seen: Floats  # (d,) weight of the rows that have the cell
+    mass: float  # weight of all rows
+
+    def of_cells(self, filled: MixtureSurvey) -> MixtureSurvey:
+        """The survey of the cells, from that of rows in which means fill the gaps.
+
+        Such cells have no spread, so the variance is that of the others, if they vary.
+        """
+        varies = filled.extent.high > filled.extent.low
+        share = np.where(varies, self.seen / self.mass, 1.0)
+        return replace(filled, variances=filled.variances / share)
+
+
+def survey_of_cells(engine: Engine, known: CellRange) -> Cells:
+    """The means of the columns, over the cells that are there."""
+    d = len(known.low)
+    size = np.where(known.count > 0, np.maximum(np.abs(known.low), np.abs(known.high)), 0.0)
+    unit = np.where(size > 0, size, 1.0)  # sums of tiny or huge values stay in range
+    total = engine.reduce(marginal_steps.cell_totals, unit).total
+    mass, seen = float(total[0]), total[1 : 1 + d]
+    with np.errstate(invalid="ignore"):
+        means = total[1 + d :] / seen * unit
+    # Rounding may not bring a mean past all values: a constant column would no longer be one.
+    return Cells(np.clip(means, known.low, known.high), seen, mass)
+
+
 def mixture_from_labels(
     engine: Engine,
     survey: MixtureSurvey,
@@ -174,7 +207,8 @@ def mixture_from_labels(
     floor: Floor,
 ) -> Mixture:
     """Weights, means and covariances of clusters; labels (n,) in 0 .. k - 1."""
-    return _from_moments(engine, survey, family, mixture_steps.label_moments, labels, k, floor)
+    step = mixture_steps.label_moments
+    return _from_moments(engine, survey, family, step, by_row(labels), k, floor)
 
 
 def mixture_from_degrees(
@@ -182,7 +216,8 @@ def mixture_from_degrees(
 ) -> Mixture:
     """Weights, means and covariances for degrees of belonging (n, k)."""
     k = degrees.shape[1]
-    return _from_moments(engine, survey, family, mixture_steps.degree_moments, degrees, k, floor)
+    step = mixture_steps.degree_moments
+    return _from_moments(engine, survey, family, step, by_row(degrees), k, floor)
 
 
 def _from_moments(
@@ -190,7 +225,7 @@ def _from_moments(
     survey: MixtureSurvey,
     family: Family,
     step: Callable[..., Sums],
-    belonging: NDArray[np.int32] | Floats,
+    belonging: Any,
     k: int,
     floor: Floor,
 ) -> Mixture:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import closing
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,11 @@ from coterie.algorithms.draws import Draws
 from coterie.algorithms.lloyd import Rules, lloyd
 from coterie.algorithms.results import Floats
 from coterie.algorithms.survey import survey as survey_of
-from coterie.engines.memory import MemoryEngine
 from coterie.engines.protocol import Engine
+from coterie.engines.select import engine_over
 from coterie.kernels import seed_steps, steps
 from coterie.kernels.exact import COUNTING, Integers, to_float
-from coterie.kernels.seed_steps import Holdings
+from coterie.kernels.seed_steps import Holdings, Seeds, Spread
 from coterie.kernels.steps import Survey
 
 PRECISION = 50  # bits of a distance in units, at most: more would not survive in float64
@@ -36,19 +37,19 @@ def kmeans_plusplus(
     """Greedy k-means++: each seed is the best of a few points drawn in proportion to their
     squared distance from the seeds so far."""
     trials = trials or 2 + int(math.log(k))
-    field = Field(engine, survey, k)
-    seeds = [field.first(draws.word(0))]
-    field.add(seeds)
-    for j in range(1, k):
-        if field.spread.largest == 0:
-            # Fewer different points than seeds: the rest repeat the first and stay empty.
-            seeds += [seeds[0]] * (k - j)
-            break
-        candidates = field.draw([draws.word(j, t) for t in range(trials)])
-        left = engine.reduce(seed_steps.potentials, candidates, field.trial_shift)
-        seeds.append(candidates[int(np.argmin(left))])
-        if j < k - 1:
-            field.add(seeds)
+    with closing(Field(engine, survey, k)) as field:
+        seeds = [field.first(draws.word(0))]
+        field.add(seeds)
+        for j in range(1, k):
+            if field.largest == 0:
+                # Fewer different points than seeds: the rest repeat the first and stay empty.
+                seeds += [seeds[0]] * (k - j)
+                break
+            candidates = field.draw([draws.word(j, t) for t in range(trials)])
+            left = field.left_with(candidates)
+            seeds.append(candidates[int(np.argmin(left))])
+            if j < k - 1:
+                field.add(seeds[-1:])
     return np.array(seeds)
 
 
@@ -60,22 +61,28 @@ class Field:
     as many units as a random number says.
     """
 
-    def __init__(self, engine: Engine, survey: Survey, seeds: int) -> None:
+    def __init__(self, engine: Engine, survey: Survey, expected: int) -> None:
+        """About as many seeds as `expected` will come."""
         self.engine = engine
-        self.spread = engine.reduce(seed_steps.start, survey, seeds)
+        self.seeds = Seeds.none_yet(engine.begin(), survey, expected)
+        self._start = engine.reduce(seed_steps.start, self.seeds)
         n_rows = survey.extent.n_rows
         self._from_bucket = np.uint64(64 - seed_steps.bucket_bits(n_rows))
-        self.bits = min(PRECISION, ROOM - self.spread.copies.bit_length())
-        unit = self.spread.unit
+        self.bits = min(PRECISION, ROOM - self._start.copies.bit_length())
+        unit = self._start.unit
         self.span = float(np.cumsum(((survey.extent.high - survey.extent.low) * unit) ** 2)[-1])
-        self.coarse = True
+        self.largest = 1.0  # squared distance from the nearest seed
+        self.units = self._start.units  # by bucket
         self.shift = 0
-        self._start = self.spread
+
+    def close(self) -> None:
+        """No more seeds: the distances may be forgotten."""
+        self.engine.end(self.seeds.run)
 
     def first(self, word: int) -> Floats:
         """A point drawn by weight alone."""
         buckets, into = _locate(self._start.units, [word])
-        held = self.engine.reduce(seed_steps.rows_of_buckets, buckets)
+        held = self.engine.reduce(seed_steps.rows_of_buckets, self.seeds, buckets)
         self.shift = self._shift_for(self.span)
         point: Floats = self._walk(held, buckets, into)[0]
         return point
@@ -83,35 +90,63 @@ class Field:
     def _shift_for(self, largest: float) -> int:
         return self.bits - math.frexp(largest)[1]
 
-    @property
-    def trial_shift(self) -> int:
-        """The shift with which candidates are compared."""
-        return min(self.bits, TRIAL_PRECISION) - math.frexp(self.spread.largest)[1]
+    def add(self, points: list[Floats]) -> None:
+        """The points become seeds, one after the other; distances and units follow.
 
-    def add(self, seeds: list[Floats]) -> None:
-        """The last of `seeds` joins; distances and units follow."""
-        spread = self.engine.reduce(seed_steps.approach, seeds[-1], self.shift)
-        if self.coarse and spread.largest < TOO_COARSE * self.span:
-            self.engine.reduce(seed_steps.refine, np.array(seeds))
-            self.coarse = False
-            spread = self.engine.reduce(seed_steps.approach, None, self.shift)
-        elif spread.largest == 0 or (
-            self._shift_for(spread.largest) <= self.shift + 10 and spread.units.any()
-        ):
-            self.spread = spread
-            return
-        # Much nearer than before, or measured anew: units must become finer to keep their bits.
-        if spread.largest > 0:
-            self.shift = self._shift_for(spread.largest)
-            spread = self.engine.reduce(seed_steps.approach, None, self.shift)
-        self.spread = spread
+        All of them join in one pass, and units are counted anew where they must become finer.
+        """
+        since = len(self.seeds)
+        self.seeds = self.seeds.followed_by(np.array(points))
+        spread, counted_with = self._approach(since), self.shift
+        falling = spread.largest.tolist()  # after each of the points
+        for i in range(len(points)):
+            if self.seeds.coarse and falling[i] < TOO_COARSE * self.span:
+                # float32 cannot tell points apart any more: all distances are found anew.
+                self.seeds = self.seeds.refined()
+                falling[i] = self._largest_from(since + i + 1)
+                spread, counted_with = self._approach(since + i + 1), self.shift
+                if i + 1 < len(points):
+                    falling[i + 1 :] = spread.largest.tolist()
+            elif falling[i] == 0 or self._fine_enough(falling[i]):
+                continue
+            if falling[i] > 0:
+                self.shift = self._shift_for(falling[i])
+        if counted_with != self.shift:
+            spread = self._approach(len(self.seeds))
+        self.largest, self.units = falling[-1], spread.units
+
+    def _approach(self, since: int) -> Spread:
+        return self.engine.reduce(seed_steps.approach, self.seeds, since, self.shift)
+
+    def _largest_from(self, count: int) -> float:
+        """The largest distance of a point from the first seeds."""
+        first = self.seeds.first(count)
+        return float(self.engine.reduce(seed_steps.approach, first, count, 0).largest[-1])
+
+    def _fine_enough(self, largest: float) -> bool:
+        """Whether units keep enough bits of the distances, and the largest counts at all."""
+        counts = round(math.ldexp(largest, self.shift)) > 0
+        return self._shift_for(largest) <= self.shift + 10 and counts
+
+    def left_with(self, candidates: Floats) -> Integers:
+        """Units that would be left with each candidate as a seed, by their leading bits."""
+        shift = min(self.bits, TRIAL_PRECISION) - math.frexp(self.largest)[1]
+        return self.engine.reduce(seed_steps.potentials, self.seeds, candidates, shift)
 
     def draw(self, words: list[int]) -> Floats:
         """One point per random word."""
-        buckets, into = _locate(self.spread.units, words)
+        buckets, into = _locate(self.units, words)
         different = np.array(sorted(set(buckets.tolist())), dtype=np.int32)
-        held = self.engine.reduce(seed_steps.holdings, different, self.shift)
+        held = self.engine.reduce(seed_steps.holdings, self.seeds, different, self.shift)
         return self._walk(held, buckets, into)
+
+    def draw_independently(self, salt: int, expected: int) -> Floats:
+        """Points drawn each by itself in proportion to its distance, about `expected` of them."""
+        potential = math.ldexp(int(self.units.sum()), -self.shift)
+        if self.largest == 0 or potential == 0:
+            return np.empty((0, self.seeds.points.shape[1]))
+        factor = expected / potential
+        return self.engine.reduce(seed_steps.draw, self.seeds, salt, factor).values
 
     def _walk(self, held: Holdings, buckets: NDArray[np.int32], into: Integers) -> Floats:
         """Where each walk ends, among the values `held` in the buckets, sorted by hash."""
@@ -134,24 +169,19 @@ def kmeans_parallel(engine: Engine, survey: Survey, k: int, draws: Draws) -> Flo
     """k-means||: a few rounds of many independent draws, then the candidates are clustered,
     each with the weight of the points nearest to it."""
     rounds, oversampling = 5, 2 * k
-    field = Field(engine, survey, rounds * oversampling)
-    candidates = [field.first(draws.word(0))]
-    field.add(candidates)
-    for r in range(rounds):
-        potential = math.ldexp(int(field.spread.units.sum()), -field.shift)
-        if field.spread.largest == 0 or potential == 0:
-            break
-        drawn = engine.reduce(seed_steps.draw, draws.word(1, r), oversampling / potential)
-        for value in drawn.values:
-            candidates.append(value)
-            field.add(candidates)
-    if len(candidates) <= k:
+    with closing(Field(engine, survey, rounds * oversampling)) as field:
+        field.add([field.first(draws.word(0))])
+        for r in range(rounds):
+            drawn = field.draw_independently(draws.word(1, r), oversampling)
+            if len(drawn):
+                field.add(list(drawn))
+        chosen = field.seeds.points
+    if len(chosen) <= k:
         return kmeans_plusplus(engine, survey, k, draws)
-    chosen = np.array(candidates)
-    near = engine.reduce(steps.assign, survey, chosen, object(), "brute")
+    near = engine.reduce(steps.assign, survey, chosen, None, "brute")
     grid = survey.mass_grid or COUNTING
     weights = np.array([to_float(grid.value(mass)) for mass in near.mass])
-    small = MemoryEngine(chosen[weights > 0], weights[weights > 0])
+    small = engine_over(chosen[weights > 0], weights[weights > 0])
     of_candidates = survey_of(small)
     seeds = kmeans_plusplus(small, of_candidates, k, draws)
     return lloyd(small, of_candidates, seeds, Rules(max_iter=20)).means
@@ -171,7 +201,7 @@ def random_points(engine: Engine, survey: Survey, k: int, draws: Draws) -> Float
 def principal(engine: Engine, survey: Survey, k: int, draws: Draws) -> Floats:
     """Means along the principal direction: the range of v'x is cut into k equal parts, and
     each mean is the middle of one, t_c v. As in the paper, v is not centred."""
-    moments = engine.reduce(steps.second_moments)
+    moments = engine.reduce(steps.second_moments).total
     v = np.linalg.eigh(moments)[1][:, -1]
     v = v * np.copysign(1.0, v[np.argmax(np.abs(v))])
     values = engine.reduce(steps.projection_range, v)

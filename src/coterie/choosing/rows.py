@@ -16,7 +16,7 @@ from sklearn.utils.random import sample_without_replacement
 from coterie.estimators import GaussianMixture, KMeans
 from coterie.estimators.mixture_problem import look_at_rows
 from coterie.estimators.problem import look_at
-from coterie.estimators.validation import check_rows, effective_threads
+from coterie.estimators.validation import check_rows, team_for
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -36,11 +36,11 @@ def checked_rows(X: Any, n_jobs: int | None = None, *, gaps: bool = False) -> An
         door, X, reset=True, accept_sparse=False if gaps else "csr", masked_is_missing=gaps
     )
     names = getattr(door, "feature_names_in_", None)
-    n_threads = effective_threads(n_jobs, checked.size)
+    team = team_for(n_jobs, checked.size)
     if gaps:
-        look_at_rows(checked, marginal=True, n_threads=n_threads, names=names)
+        look_at_rows(checked, marginal=True, team=team, names=names)
     else:
-        look_at(checked, directions=False, n_threads=n_threads, names=names)
+        look_at(checked, directions=False, team=team, names=names)
     return checked
 
 

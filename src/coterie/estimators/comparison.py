@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coterie.algorithms.results import Floats
-from coterie.engines.memory import MemoryEngine
+from coterie.engines.protocol import Engine
+from coterie.engines.select import engine_over
 from coterie.estimators.scaling import FAR, LARGEST_SPREAD, Reach, scaled_rows, times_power
 from coterie.kernels import steps
 from coterie.kernels.steps import Extent
@@ -28,11 +29,10 @@ class Comparison:
     """Rows, the means they are compared with, and the power of two in which that is done."""
 
     X: Any
-    engine: MemoryEngine  # over X
+    engine: Engine  # over X
     extent: Extent  # of X
     means: Floats  # (k, d)
     exponent: int
-    n_threads: int
 
     def nearest(self) -> NDArray[np.int32]:
         """(n,) the nearest mean of each row, the lowest index among equals."""
@@ -66,7 +66,7 @@ class Comparison:
         same = X is self.X and exponent == 0
         engine = self.engine
         if not same:
-            engine = MemoryEngine(scaled_rows(X, exponent), n_threads=self.n_threads)
+            engine = engine_over(scaled_rows(X, exponent), team=self.engine.team)
         means = np.ascontiguousarray(times_power(self.means, exponent), dtype=np.float64)
         if question == "nearest":
             return engine.gather(steps.nearest, means, self.extent if same else None)

@@ -29,7 +29,7 @@ from coterie.estimators.validation import (
     N_JOBS,
     check_rows,
     check_weights,
-    effective_threads,
+    team_for,
 )
 from coterie.kernels import _native
 from coterie.kernels.neighbourhoods import CorePoints
@@ -289,7 +289,7 @@ class DBSCAN(
         X = check_rows(self, X, reset=reset)
         metric.check(X)
         size = X.nnz if sparse.issparse(X) else X.size
-        team = _native.Team(effective_threads(self.n_jobs, WORK_PER_VALUE * size))
+        team = team_for(self.n_jobs, WORK_PER_VALUE * size)
         names = getattr(self, "feature_names_in_", None)
         finite_extent(X, team, names)
         if metric.name == "precomputed":

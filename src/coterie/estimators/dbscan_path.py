@@ -24,8 +24,8 @@ from coterie.estimators.validation import (
     MIN_SAMPLES,
     N_JOBS,
     check_rows,
-    effective_threads,
     refuse_other_than_numbers,
+    team_for,
 )
 from coterie.kernels import _native
 from coterie.kernels.block import Block
@@ -161,7 +161,7 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                 self.callback(DensityEvent(step, time.perf_counter() - began))
 
         X = check_rows(self, X, reset=True, accept_sparse=False)
-        team = _native.Team(effective_threads(self.n_jobs, WORK_PER_VALUE * X.size))
+        team = team_for(self.n_jobs, WORK_PER_VALUE * X.size)
         reach = Reach.of(finite_extent(X, team, getattr(self, "feature_names_in_", None)))
         needed = fit_bytes(X.shape[0], X.shape[1], int(self.min_samples))
         Allowance(self.memory_budget, "DBSCANPath").refuse_beyond(needed, REMEDY)
@@ -262,7 +262,7 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         return int(np.bincount(labels + 1)[1:].max(initial=0))
 
     def _team(self) -> _native.Team:
-        return _native.Team(effective_threads(self.n_jobs, self._path.near.sums.size))
+        return team_for(self.n_jobs, int(self._path.near.sums.size))
 
     def _checked(self, eps: Any) -> float:
         number = checked_eps(eps)

@@ -276,7 +276,7 @@ default="kmeans"
             family,
             n_components=self.n_components,
             marginal=self._marginal,
-            n_threads=self._threads(X),
+            team=self._team(X),
             names=getattr(self, "feature_names_in_", None),
         )
         n_init = self._number_of_runs(given, previous)

@@ -254,7 +254,7 @@ class KMeans(MeansModel):
         warn_of(found, data, self.max_seconds)
         best = data.scale.restored(found.best)
         self._adopt(
-            fitted_attributes(best, data, self._threads(X)),
+            fitted_attributes(best, data),
             _metric=self.metric,
             stopped_=found.stopped,
             runs_=tuple(data.scale.restored(record) for record in found.records),
@@ -305,7 +305,7 @@ class KMeans(MeansModel):
         counts = self.counts_ if begun else np.zeros(len(means))
         n_before = self.n_iter_ if begun else 0
         run = one_batch(data, means, counts, n_before, directions=directions)
-        attributes = fitted_attributes(run, data, self._threads(X))
+        attributes = fitted_attributes(run, data)
         self._adopt(attributes, _metric=self.metric, runs_=())
         return self
 

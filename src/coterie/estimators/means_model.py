@@ -21,7 +21,8 @@ from coterie.estimators.pieces import picked
 from coterie.estimators.problem import Problem, look_at, problem
 from coterie.estimators.progress import CallbackSupportMixin
 from coterie.estimators.scaling import Reach, row_exponent, times_power
-from coterie.estimators.validation import check_rows, check_weights, effective_threads
+from coterie.estimators.validation import check_rows, check_weights, team_for
+from coterie.kernels import _native
 
 
 class MeansModel(
@@ -135,9 +136,9 @@ class MeansModel(
     def _centres(self) -> Floats:
         return np.ascontiguousarray(self.cluster_centers_, dtype=np.float64)
 
-    def _threads(self, X: Any) -> int:
+    def _team(self, X: Any) -> _native.Team:
         per_row = X.nnz // X.shape[0] + 1 if hasattr(X, "nnz") else X.shape[1]
-        return effective_threads(self.n_jobs, X.shape[0] * per_row * self.n_clusters)
+        return team_for(self.n_jobs, X.shape[0] * per_row * self.n_clusters)
 
     def _problem(
         self,
@@ -152,7 +153,7 @@ class MeansModel(
             X,
             weights,
             directions=directions,
-            n_threads=self._threads(X),
+            team=self._team(X),
             names=getattr(self, "feature_names_in_", None),
             at_least=at_least,
             means=means,
@@ -163,12 +164,12 @@ class MeansModel(
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
         names = getattr(self, "feature_names_in_", None)
-        threads, centres = self._threads(X), self._centres
-        X, engine, extent = look_at(X, directions=self._directions, n_threads=threads, names=names)
+        team, centres = self._team(X), self._centres
+        X, engine, extent = look_at(X, directions=self._directions, team=team, names=names)
         exponent = getattr(self, "_exponent", None)
         if exponent is None:  # means that no fit has left
             exponent = row_exponent(Reach.of_means(centres))
-        return Comparison(X, engine, extent, centres, exponent, threads)
+        return Comparison(X, engine, extent, centres, exponent)
 
     def _distances(self, X: Any) -> Floats:
         distances = self._compare(X).distances()

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie.algorithms.covariance import Family, family_of
 from coterie.algorithms.mixture import Mixture
 from coterie.algorithms.results import Floats
-from coterie.engines.memory import MemoryEngine
+from coterie.engines.protocol import Engine
 from coterie.estimators.budget import Allowance
 from coterie.estimators.far_rows import nearest_from_afar
 from coterie.estimators.means_model import warn_of_infinity
@@ -23,8 +23,8 @@ from coterie.estimators.mixture_problem import look_at_rows
 from coterie.estimators.pieces import pieces
 from coterie.estimators.progress import CallbackSupportMixin
 from coterie.estimators.scaling import LARGEST_MIXTURE, check_total
-from coterie.estimators.validation import check_rows, check_weights, effective_threads
-from coterie.kernels import marginal_steps, mixture_steps
+from coterie.estimators.validation import check_rows, check_weights, team_for
+from coterie.kernels import _native, marginal_steps, mixture_steps
 from coterie.kernels.mixture_steps import Densities, Frame
 
 MOST_POINTS = 10**15  # beyond any memory
@@ -248,8 +248,8 @@ class MixtureModel(
         )
         return checked
 
-    def _threads(self, X: Floats) -> int:
-        return effective_threads(self.n_jobs, X.size * self.n_components)
+    def _team(self, X: Floats) -> _native.Team:
+        return team_for(self.n_jobs, X.size * self.n_components)
 
     def _densities(self) -> tuple[Frame, Densities]:
         """The mixture as the kernels read it, in the frame of the fit.
@@ -305,9 +305,9 @@ class MixtureModel(
             )
         return far, nearest_from_afar(X[far], *self._densities())
 
-    def _rows(self, X: Floats) -> tuple[MemoryEngine, bool]:
+    def _rows(self, X: Floats) -> tuple[Engine, bool]:
         names = getattr(self, "feature_names_in_", None)
-        return look_at_rows(X, marginal=self._marginal, n_threads=self._threads(X), names=names)
+        return look_at_rows(X, marginal=self._marginal, team=self._team(X), names=names)
 
     def _weights(self, sample_weight: Any, X: Floats) -> Floats | None:
         weights = check_weights(sample_weight, len(X))

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from coterie.algorithms.covariance import Family
-from coterie.algorithms.mixture import MixtureSurvey, survey
+from coterie.algorithms.mixture import MixtureSurvey, survey, survey_of_cells
 from coterie.algorithms.results import Floats
-from coterie.engines.memory import MemoryEngine
+from coterie.engines.protocol import Engine
+from coterie.engines.select import engine_over
 from coterie.estimators.pieces import picked
 from coterie.estimators.scaling import LARGEST_MIXTURE, times_power, weight_exponent
 from coterie.estimators.validation import check_enough_rows, refuse_not_finite
-from coterie.kernels import marginal_steps, mixture_steps, steps
+from coterie.kernels import _native, marginal_steps, mixture_steps, steps
 from coterie.kernels.mixture_steps import Sums
 
 LEAST_POWER, MOST_POWER = -1074, 1023  # of two, that are float64 numbers
@@ -32,38 +34,38 @@ class MixtureProblem:
     fill: Floats | None  # (d,) means of columns, where cells are missing
     weights: Floats | None
     weight_exponent: int
-    engine: MemoryEngine  # over X
+    engine: Engine  # over X
     survey: MixtureSurvey
-    n_threads: int
 
     @property
     def sweep(self) -> Callable[..., Sums]:
         return mixture_steps.sweep if self.fill is None else marginal_steps.sweep
 
-    def filled(self) -> tuple[Floats, MemoryEngine]:
-        """Rows with a value in every cell, for what needs one: the start of a run."""
+    @functools.cached_property
+    def filled(self) -> tuple[Floats, Engine]:
+        """Rows with a value in every cell, and their engine: the start of a run needs them."""
         if self.fill is None:
             return self.X, self.engine
         whole = np.where(np.isnan(self.X), self.fill, self.X)
-        return whole, MemoryEngine(whole, self.weights, n_threads=self.n_threads)
+        return whole, engine_over(whole, self.weights, team=self.engine.team)
 
 
 def look_at_rows(
-    X: Floats, *, marginal: bool, n_threads: int, names: Any = None
-) -> tuple[MemoryEngine, bool]:
+    X: Floats, *, marginal: bool, team: _native.Team, names: Any = None
+) -> tuple[Engine, bool]:
     """The engine over rows without infinities, and whether cells are missing."""
-    engine = MemoryEngine(X, n_threads=n_threads)
+    engine = engine_over(X, team=team)
     bad = engine.reduce(steps.extent).bad
     if bad is None:
         return engine, False
     if not marginal:
         refuse_not_finite(X, bad, names, REMEDY)
-    endless = np.isinf(X)
-    if endless.any():
-        row, column = np.argwhere(endless)[0]
+    cells = engine.reduce(marginal_steps.cell_range)
+    if cells.first_endless is not None:
+        row, column = cells.first_endless
         named = "" if names is None else f" ({names[column]!r})"
         raise ValueError(
-            f"X contains {int(endless.sum())} infinity values, the first at row {row}, column "
+            f"X contains {cells.endless} infinity values, the first at row {row}, column "
             f"{column}{named}: expected finite numbers, or NaN for missing cells. Drop those rows."
         )
     return engine, True
@@ -76,27 +78,27 @@ def mixture_problem(
     *,
     n_components: int,
     marginal: bool,
-    n_threads: int,
+    team: _native.Team,
     names: Any = None,
 ) -> MixtureProblem:
     """Find values that are not finite, drop rows without weight, look at the data."""
     absent = None if weights is None or weights.all() else weights == 0
     n_absent = 0 if absent is None else int(absent.sum())
     check_enough_rows(X.shape[0] - n_absent, n_components, n_absent, "n_components")
-    engine, missing = look_at_rows(X, marginal=marginal, n_threads=n_threads, names=names)
+    engine, missing = look_at_rows(X, marginal=marginal, team=team, names=names)
     if absent is not None and weights is not None:
         there = np.flatnonzero(~absent)
         X, weights = picked(X, there), weights[there]
     light = weight_exponent(weights, LARGEST_MIXTURE)
     own = None if weights is None else times_power(weights, light)
     if own is not None:
-        engine = MemoryEngine(X, own, n_threads=n_threads)
-    if not missing:
-        fill, known = None, survey(engine, family)
+        engine = engine_over(X, own, team=team)
+    if missing:
+        data = _with_gaps(X, own, light, engine, family, names)
     else:
-        fill, known = _survey_of_cells(X, own, family, n_threads, names)
-    _check_spread(known, names)
-    return MixtureProblem(X, fill, own, light, engine, known, n_threads)
+        data = MixtureProblem(X, None, own, light, engine, survey(engine, family))
+    _check_spread(data.survey, names)
+    return data
 
 
 def _check_spread(known: MixtureSurvey, names: Any) -> None:
@@ -116,30 +118,20 @@ def _check_spread(known: MixtureSurvey, names: Any) -> None:
         )
 
 
-def _survey_of_cells(
-    X: Floats, weights: Floats | None, family: Family, n_threads: int, names: Any
-) -> tuple[Floats, MixtureSurvey]:
-    """The means of the columns and a survey, both of the cells that are there."""
-    there = ~np.isnan(X)
-    w = np.ones(len(X)) if weights is None else weights
-    seen = (w[:, np.newaxis] * there).sum(axis=0)
-    if not seen.all():
-        column = int(np.argmin(seen))
+def _with_gaps(
+    X: Floats, weights: Floats | None, light: int, engine: Engine, family: Family, names: Any
+) -> MixtureProblem:
+    """Means and a survey of the cells that are there."""
+    cells = survey_of_cells(engine, engine.reduce(marginal_steps.cell_range))
+    if not cells.seen.all():
+        column = int(np.argmin(cells.seen))
         named = "" if names is None else f" ({names[column]!r})"
-        others = int((seen == 0).sum()) - 1
+        others = int((cells.seen == 0).sum()) - 1
         alike = f" (nor have {others} other columns)" if others else ""
         raise ValueError(
             f"column {column}{named} of X has no value in any row{alike}: expected at least one "
             "value in each column. Drop such columns."
         )
-    values = np.where(there, X, 0.0)
-    size = np.abs(values).max(axis=0)
-    unit = np.where(size > 0, size, 1.0)  # sums of tiny or huge values stay in range
-    means = (w[:, np.newaxis] * (values / unit)).sum(axis=0) / seen * unit
-    # Rounding may not bring a mean past all values: a constant column would no longer be one.
-    means = np.clip(means, np.nanmin(X, axis=0), np.nanmax(X, axis=0))
-    whole = np.where(there, X, means)
-    known = survey(MemoryEngine(whole, weights, n_threads=n_threads), family)
-    # Cells filled with the mean have no spread: the variance is that of the others, if they vary.
-    varies = known.extent.high > known.extent.low
-    return means, replace(known, variances=known.variances / np.where(varies, seen / w.sum(), 1.0))
+    whole = np.where(np.isnan(X), cells.means, X)
+    filled = survey(engine_over(whole, weights, team=engine.team), family)
+    return MixtureProblem(X, cells.means, weights, light, engine, cells.of_cells(filled))

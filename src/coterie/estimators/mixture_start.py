@@ -53,7 +53,7 @@ def starter(
 
     def start(seed: int) -> Mixture:
         floor = data.survey.floor(estimator.reg_covar)
-        rows, engine = data.filled()
+        rows, engine = data.filled
         if isinstance(estimator.init_params, str) and estimator.init_params == "random":
             degrees = random_degrees(engine.gather(hashes), estimator.n_components, seed)
             found = mixture_from_degrees(engine, data.survey, family, degrees, floor)
@@ -116,7 +116,7 @@ def _hard_problem(rows: Floats, data: MixtureProblem, *, squares_of_values: bool
             values,
             data.weights,
             directions=False,
-            n_threads=data.n_threads,
+            team=data.engine.team,
             squares_of_values=squares_of_values,
         )
 
@@ -130,7 +130,7 @@ def _hard_problem(rows: Floats, data: MixtureProblem, *, squares_of_values: bool
 def _labels_of_model(
     init: KMeans, rows: Floats, data: MixtureProblem, k: int, seed: int, deadline: float | None
 ) -> NDArray[np.int32]:
-    model: KMeans = clone(init).set_params(n_clusters=k, n_jobs=data.n_threads)
+    model: KMeans = clone(init).set_params(n_clusters=k, n_jobs=data.engine.team.size)
     if init.random_state is None:
         model.set_params(random_state=seed % 2**32)
     if deadline is not None:

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from coterie.algorithms.restarts import Restarts, RunRecord
 from coterie.algorithms.results import Floats, Frame, Iteration, Run
-from coterie.engines.memory import MemoryEngine
+from coterie.engines.select import engine_over
 from coterie.estimators.comparison import Comparison
 from coterie.estimators.problem import Problem
 from coterie.estimators.progress import News, read_only
@@ -37,7 +37,7 @@ def news_of_means(
     return News(record, means, line, model, last=record.moved == 0 and iteration > 1)
 
 
-def fitted_attributes(run: Run, data: Problem, n_threads: int) -> dict[str, Any]:
+def fitted_attributes(run: Run, data: Problem) -> dict[str, Any]:
     """Attributes for a run in the units of the user."""
     attributes: dict[str, Any] = {
         "cluster_centers_": run.means,
@@ -59,10 +59,10 @@ def fitted_attributes(run: Run, data: Problem, n_threads: int) -> dict[str, Any]
         present = np.flatnonzero(~data.absent)
         labels = np.empty(len(data.absent), dtype=np.int32)
         labels[present] = run.labels
-        engine = MemoryEngine(data.rest, n_threads=n_threads)
+        engine = engine_over(data.rest, team=data.engine.team)
         extent = engine.reduce(steps.extent)
         labels[data.absent] = Comparison(
-            data.rest, engine, extent, run.means, data.scale.rows, n_threads
+            data.rest, engine, extent, run.means, data.scale.rows
         ).nearest()
         attributes["labels_"] = labels
         if run.trace is not None:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from coterie.algorithms.results import Floats
 from coterie.algorithms.survey import survey as survey_of
-from coterie.engines.memory import MemoryEngine
+from coterie.engines.protocol import Engine
+from coterie.engines.select import engine_over
 from coterie.estimators.directions import unit_rows
 from coterie.estimators.pieces import picked
 from coterie.estimators.scaling import (
@@ -25,22 +26,22 @@ from coterie.estimators.scaling import (
     weight_exponent,
 )
 from coterie.estimators.validation import check_enough_rows, refuse_not_finite
-from coterie.kernels import exact, steps
+from coterie.kernels import _native, exact, steps
 from coterie.kernels.exact import COUNTING, Grid, Integers
 from coterie.kernels.steps import Assignment, Extent, Survey
 
 
 def look_at(
-    X: Any, *, directions: bool, n_threads: int, names: Any = None
-) -> tuple[Any, MemoryEngine, Extent]:
+    X: Any, *, directions: bool, team: _native.Team, names: Any = None
+) -> tuple[Any, Engine, Extent]:
     """Rows, their engine and their extent: finite, and of length one if directions are wanted."""
-    engine = MemoryEngine(X, n_threads=n_threads)
+    engine = engine_over(X, team=team)
     extent = engine.reduce(steps.extent)
     refuse_not_finite(X, extent.bad, names)
     if not directions:
         return X, engine, extent
     X = unit_rows(X)
-    engine = MemoryEngine(X, n_threads=n_threads)
+    engine = engine_over(X, team=team)
     return X, engine, engine.reduce(steps.extent)
 
 
@@ -53,7 +54,7 @@ class Problem:
     absent: NDArray[np.bool_] | None  # which of all rows have weight zero; None: none has
     rest: Any  # the rows of weight zero, which are not in X
     scale: Scale
-    engine: MemoryEngine
+    engine: Engine
     survey: Survey
 
     @property
@@ -63,7 +64,7 @@ class Problem:
 
     def assign(self, means: Floats) -> Assignment:
         """The sums of the rows nearest to each mean. means : (k, d) in the drivers' units."""
-        return self.engine.reduce(steps.assign, self.survey, means, object(), "brute")
+        return self.engine.reduce(steps.assign, self.survey, means, None, "brute")
 
     def means_of(self, assignment: Assignment, previous: Floats) -> Floats:
         return exact.exact_means(self.engine.team, *self._limbs(assignment), previous)
@@ -84,7 +85,7 @@ def problem(
     weights: Floats | None,
     *,
     directions: bool,
-    n_threads: int,
+    team: _native.Team,
     names: Any = None,
     at_least: int = 1,
     means: Floats | None = None,
@@ -92,6 +93,7 @@ def problem(
 ) -> Problem:
     """Find values that are not finite, drop rows without weight, choose units, look at the data.
 
+    team : the threads of the fit.
     at_least : rows needed, one per cluster.
     means : (k, d) that the rows will meet, or None if these will be chosen from the rows.
     squares_of_values : whether values are squared, and not only differences of values.
@@ -99,13 +101,13 @@ def problem(
     absent = None if weights is None or weights.all() else weights == 0
     n_absent = 0 if absent is None else int(absent.sum())
     check_enough_rows(X.shape[0] - n_absent, at_least, n_absent)
-    X, engine, extent = look_at(X, directions=directions, n_threads=n_threads, names=names)
+    X, engine, extent = look_at(X, directions=directions, team=team, names=names)
     rest = None
     if absent is not None and weights is not None:
         there = np.flatnonzero(~absent)
         X, rest, weights = picked(X, there), picked(X, np.flatnonzero(absent)), weights[there]
         weights = None if (weights == 1).all() else weights
-        engine = MemoryEngine(X, n_threads=n_threads)
+        engine = engine_over(X, team=team)
         extent = engine.reduce(steps.extent)
     light = weight_exponent(weights)
     own = None if weights is None else times_power(weights, light)
@@ -120,7 +122,7 @@ def problem(
         rows = row_exponent(reach, largest_value=largest)
     scale = Scale(rows, light)
     if scale.rows or own is not None:
-        engine = MemoryEngine(scaled_rows(X, scale.rows), own, n_threads=n_threads)
+        engine = engine_over(scaled_rows(X, scale.rows), own, team=team)
     if scale.rows:
         extent = engine.reduce(steps.extent)
     elif own is not None:

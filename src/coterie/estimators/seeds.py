@@ -11,12 +11,12 @@ from coterie.algorithms import seeding
 from coterie.algorithms.draws import Draws
 from coterie.algorithms.restarts import seed_of_run
 from coterie.algorithms.results import Floats
-from coterie.engines.memory import MemoryEngine
+from coterie.engines.select import engine_over
 from coterie.estimators.kmeans import KMeans
 from coterie.estimators.problem import Problem, problem
 from coterie.estimators.scaling import times_power
 from coterie.estimators.starting import base_seed
-from coterie.estimators.validation import check_rows, check_weights, effective_threads
+from coterie.estimators.validation import check_rows, check_weights, team_for
 from coterie.kernels import steps
 
 
@@ -66,8 +66,8 @@ def kmeans_plusplus(
         )
     X = check_rows(estimator, X, reset=True)
     weights = check_weights(sample_weight, X.shape[0])
-    threads = effective_threads(n_jobs, X.shape[0] * X.shape[1] * n_clusters)
-    data = problem(X, weights, directions=False, n_threads=threads, at_least=n_clusters)
+    team = team_for(n_jobs, X.shape[0] * X.shape[1] * n_clusters)
+    data = problem(X, weights, directions=False, team=team, at_least=n_clusters)
     draws = Draws(seed_of_run(base_seed(random_state), 0))  # those of the first run of a fit
     seeds = seeding.kmeans_plusplus(data.engine, data.survey, n_clusters, draws, n_local_trials)
     return times_power(seeds, -data.scale.rows), _first_rows(data, seeds)
@@ -77,7 +77,7 @@ def _first_rows(data: Problem, seeds: Floats) -> NDArray[np.int64]:
     """The first row of the user's table with the values of each seed: rows that are equal have
     equal hashes."""
     hashes = data.engine.gather(steps.hashes)
-    of_seeds = MemoryEngine(np.ascontiguousarray(seeds)).gather(steps.hashes)
+    of_seeds = engine_over(np.ascontiguousarray(seeds)).gather(steps.hashes)
     distinct, back = np.unique(of_seeds, return_inverse=True)
     # By their last bits first: most rows are none, and a table says so in one pass.
     wanted = np.zeros(1 << 16, dtype=np.bool_)

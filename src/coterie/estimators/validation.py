@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_array, validate_data
 
 from coterie.algorithms.results import Floats
+from coterie.kernels import _native
 
 TIMES = (np.datetime64, np.timedelta64, datetime.date, datetime.timedelta)
 # Parts of the names of the types of columns.
@@ -337,6 +338,11 @@ def effective_threads(n_jobs: int | None, work: int) -> int:
         least, for_each = MANY_THREADS
         wanted = min(n_jobs, max(least, for_each * n_cpus))
     return max(1, min(wanted, 1 + work // WORK_PER_THREAD))
+
+
+def team_for(n_jobs: int | None, work: int) -> _native.Team:
+    """The threads of one fit, or of one question: started once, and handed to all its passes."""
+    return _native.Team(effective_threads(n_jobs, work))
 
 
 def _openmp_threads(n_cpus: int) -> int:

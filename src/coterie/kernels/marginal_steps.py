@@ -7,7 +7,7 @@ component expects of the other columns follows from the sums, so that no row is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.kernels import _native, mixture_steps, triangles
-from coterie.kernels.block import Block
-from coterie.kernels.exact import Floats
+from coterie.kernels.block import LEAF_ROWS, OF_THE_ROWS, Block
+from coterie.kernels.exact import Floats, Integers
 from coterie.kernels.mixture_steps import Densities, Frame, Moments, Sums
+from coterie.kernels.tree_sum import TreeSum
 
-ROWS_AT_ONCE = 1 << 16
 WORTH_A_TEAM = 1 << 16  # values: less is swept before a second thread has woken
 LOG_2_PI = float(np.log(2 * np.pi))
 
@@ -28,63 +28,122 @@ Answer = TypeVar("Answer", bound=NDArray[Any])
 
 
 @dataclass(frozen=True)
-class Pattern:
-    """Rows of a block that have the same cells."""
+class CellRange:
+    """Column by column, of the cells that are there: smallest, largest, and how many."""
 
-    rows: NDArray[np.intp]
+    low: Floats
+    high: Floats
+    count: Integers
+    endless: int  # cells that hold an infinity
+    first_endless: tuple[int, int] | None  # row and column of the first of them
+
+    def __add__(self, other: CellRange) -> CellRange:
+        firsts = (self.first_endless, other.first_endless)
+        return CellRange(
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+            self.count + other.count,
+            self.endless + other.endless,
+            min((place for place in firsts if place is not None), default=None),
+        )
+
+
+def cell_range(block: Block) -> CellRange:
+    """Ranges of the cells that are there; of these, infinities are counted apart."""
+    found: CellRange | None = None
+    for rows in _batches(block.n_rows):
+        X = np.asarray(block.data[rows], dtype=np.float64)
+        there, endless = ~np.isnan(X), np.isinf(X)
+        places = np.argwhere(endless)
+        part = CellRange(
+            np.where(there, X, np.inf).min(axis=0),
+            np.where(there, X, -np.inf).max(axis=0),
+            there.sum(axis=0),
+            len(places),
+            (block.first + rows.start + int(places[0, 0]), int(places[0, 1]))
+            if len(places)
+            else None,
+        )
+        found = part if found is None else found + part
+    assert found is not None
+    return found
+
+
+def cell_totals(block: Block, unit: Floats) -> TreeSum:
+    """(1 + 2 d,) sums over the rows: of w; by column, of w and of w x / unit where a cell is
+    there."""
+    sums = {}
+    for leaf, rows in block.leaves():
+        X = block.data[rows]
+        there = ~np.isnan(X)
+        w = np.ones(len(X)) if block.weights is None else block.weights[rows]
+        values = w[:, np.newaxis] * (np.where(there, X, 0.0) / unit)
+        seen = (w[:, np.newaxis] * there).sum(axis=0)
+        sums[leaf] = np.concatenate([[w.sum()], seen, values.sum(axis=0)])
+    return TreeSum.of_leaves(sums.items())
+
+
+@dataclass(frozen=True)
+class PatternRows:
+    """Rows of one leaf that have the same cells."""
+
+    leaf: int  # its number in the whole data
+    rows: NDArray[np.intp]  # places in the block
+    block: Block | None  # over the columns seen; None if there are none
+    weights: Floats | None
+
+    @property
+    def mass(self) -> float:
+        """Weight of the rows."""
+        return float(len(self.rows) if self.weights is None else self.weights.sum())
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Which cells are there, and the rows of a block that have just these, leaf by leaf."""
+
     seen: Columns
     gone: Columns
-    block: Block | None  # over the columns seen; None if there are none
+    leaves: list[PatternRows]
 
 
 def patterns(block: Block) -> list[Pattern]:
     """Rows grouped by their missing cells. A cache: the same for every model."""
-    if "patterns" not in block.cache:
-        block.cache["patterns"] = _patterns(block)
-    found: list[Pattern] = block.cache["patterns"]
+    cache = block.cache(OF_THE_ROWS)
+    if "patterns" not in cache:
+        cache["patterns"] = _patterns(block)
+    found: list[Pattern] = cache["patterns"]
     return found
 
 
 def _patterns(block: Block) -> list[Pattern]:
-    distinct, which = _distinct(
-        np.packbits(np.isnan(block.rows.values_at(rows)), axis=1) for rows in _batches(block.n_rows)
-    )
-    order = np.argsort(which, kind="stable")
-    ends = np.cumsum(np.bincount(which))
-    groups = np.split(order, ends[:-1])
     n_columns, alone = block.rows.n_columns, _native.Team(1)
-    found = []
-    for key, rows in zip(distinct, groups, strict=True):
-        missing = np.unpackbits(key, count=n_columns).astype(bool)
-        seen = np.flatnonzero(~missing)
-        own = None
-        if len(seen):
-            values = np.concatenate(
-                [block.rows.values_at(rows[part])[:, seen] for part in _batches(len(rows))]
-            )
-            weights = None if block.weights is None else block.weights[rows]
-            team = block.team if values.size > WORTH_A_TEAM else alone
-            own = Block.over(np.ascontiguousarray(values), weights, team)
-        found.append(Pattern(rows, seen, np.flatnonzero(missing), own))
-    return found
+    found: dict[bytes, Pattern] = {}
+    for leaf, own in block.leaves():
+        X = block.data[own]
+        bits = np.packbits(np.isnan(X), axis=1)
+        keys = bits.view(np.dtype((np.void, bits.shape[1]))).ravel()
+        distinct, which = np.unique(keys, return_inverse=True)
+        order = np.argsort(which, kind="stable")
+        groups = np.split(order, np.cumsum(np.bincount(which))[:-1])
+        for key, rows in zip(distinct, groups, strict=True):
+            if (pattern := found.get(key.tobytes())) is None:
+                packed = np.frombuffer(key.tobytes(), np.uint8)
+                missing = np.unpackbits(packed, count=n_columns).astype(bool)
+                pattern = Pattern(np.flatnonzero(~missing), np.flatnonzero(missing), [])
+                found[key.tobytes()] = pattern
+            weights = None if block.weights is None else block.weights[own][rows]
+            part = None
+            if len(pattern.seen):
+                values = np.ascontiguousarray(X[rows][:, pattern.seen])
+                team = block.team if values.size > WORTH_A_TEAM else alone
+                part = Block.over(values, weights, team)
+            pattern.leaves.append(PatternRows(leaf, own.start + rows, part, weights))
+    return [found[key] for key in sorted(found)]
 
 
-def _distinct(batches: Iterable[NDArray[np.uint8]]) -> tuple[NDArray[np.uint8], NDArray[Any]]:
-    """The different rows of all batches in ascending order, and which of them each row is; batch
-    by batch, so that Ctrl-C is heard."""
-    of_batches, places = [], []
-    for bits in batches:
-        found, place = np.unique(bits, axis=0, return_inverse=True)
-        of_batches.append(found)
-        places.append(place.ravel())
-    distinct, names = np.unique(np.concatenate(of_batches), axis=0, return_inverse=True)
-    fewest = np.min_scalar_type(len(distinct))  # small numbers are sorted much faster
-    named = np.split(names.ravel().astype(fewest), np.cumsum([len(own) for own in of_batches])[:-1])
-    return distinct, np.concatenate([own[place] for own, place in zip(named, places, strict=True)])
-
-
-def _batches(n: int) -> list[NDArray[np.intp]]:
-    return [np.arange(a, min(n, a + ROWS_AT_ONCE)) for a in range(0, n, ROWS_AT_ONCE)]
+def _batches(n: int) -> list[slice]:
+    return [slice(a, min(n, a + LEAF_ROWS)) for a in range(0, n, LEAF_ROWS)]
 
 
 def sweep(block: Block, frame: Frame, densities: Densities, *, moments: bool = True) -> Sums:
@@ -96,10 +155,13 @@ def sweep(block: Block, frame: Frame, densities: Densities, *, moments: bool = T
         densities = densities.untied()
     model = Marginals(frame, densities)
     k, d = densities.means.shape
-    total = np.zeros(1 + k + k * d + _second_size(densities.kind, k, d))
+    size = 1 + k + k * d + _second_size(densities.kind, k, d)
+    sums = {leaf: np.zeros(size) for leaf, _ in block.leaves()}
     for pattern in patterns(block):
-        total += _flat(model.moments(pattern, block.weights), densities.kind)
-    return Sums(densities.kind, k, d, {(0, block.first // mixture_steps.chunk_rows(d)): total})
+        marginal = model.of(pattern)
+        for rows in pattern.leaves:
+            sums[rows.leaf] += _flat(model.moments(marginal, rows), densities.kind)
+    return Sums(densities.kind, k, d, TreeSum.of_leaves(sums.items()))
 
 
 def score_samples(block: Block, frame: Frame, densities: Densities) -> Floats:
@@ -126,12 +188,25 @@ def _row_by_row(
     model = Marginals(frame, densities)
     whole: Any = None
     for pattern in patterns(block):
-        part = model.answer(pattern, step)
-        if whole is None:
-            whole = np.empty((block.n_rows, *part.shape[1:]), dtype=part.dtype)
-        whole[pattern.rows] = part
+        marginal = model.of(pattern)
+        for rows in pattern.leaves:
+            part = model.answer(marginal, rows, step)
+            if whole is None:
+                whole = np.empty((block.n_rows, *part.shape[1:]), dtype=part.dtype)
+            whole[rows.rows] = part
     answer: Answer = whole
     return answer
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """The mixture over the columns that a pattern has, and what it expects of the others."""
+
+    seen: Columns
+    gone: Columns
+    frame: Frame
+    densities: Densities
+    parts: Split | None  # None: covariances along axes, and columns that know nothing of another
 
 
 class Marginals:
@@ -154,54 +229,56 @@ class Marginals:
         peaks = np.log(diagonals).sum(axis=1) - 0.5 * d * LOG_2_PI
         self.log_weights = densities.offsets - peaks
 
-    def of(self, seen: Columns, factors: Floats) -> tuple[Frame, Densities]:
-        """The same mixture over some of the columns, with the factors it has there."""
+    def of(self, pattern: Pattern) -> Marginal:
+        """The mixture over the columns of a pattern."""
+        seen, gone = pattern.seen, pattern.gone
+        parts = split(self.factors, seen, gone) if self.whole else None
+        factors = self.factors[:, seen] if parts is None else parts.seen
         frame = Frame(self.frame.origin[seen], self.frame.exponent[seen])
         diagonals = np.diagonal(factors, axis1=1, axis2=2) if self.whole else factors
         peaks = np.log(diagonals).sum(axis=1) - 0.5 * len(seen) * LOG_2_PI
-        return frame, Densities(
+        densities = Densities(
             "full" if self.whole else "diag",
             self.log_weights + peaks,
             np.ascontiguousarray(self.densities.means[:, seen]),
             triangles.folded(factors) if self.whole else np.ascontiguousarray(factors),
             np.ascontiguousarray(self.centres[:, seen]),
         )
+        return Marginal(seen, gone, frame, densities, parts)
 
     def _log_unit(self, columns: Columns) -> float:
         return Frame(self.frame.origin[columns], self.frame.exponent[columns]).log_unit
 
     def answer(
-        self, pattern: Pattern, step: Callable[[Block, Frame, Densities], Answer]
+        self,
+        marginal: Marginal,
+        rows: PatternRows,
+        step: Callable[[Block, Frame, Densities], Answer],
     ) -> NDArray[Any]:
         """What a step says of the rows of a pattern."""
-        if pattern.block is not None:
-            seen, gone = pattern.seen, pattern.gone
-            own = split(self.factors, seen, gone).seen if self.whole else self.factors[:, seen]
-            return step(pattern.block, *self.of(seen, own))
-        weights = np.exp(self.log_weights)
+        if rows.block is not None:
+            return step(rows.block, marginal.frame, marginal.densities)
+        n, weights = len(rows.rows), np.exp(self.log_weights)
         if step is mixture_steps.score_samples:
-            return np.zeros(len(pattern.rows))
+            return np.zeros(n)
         if step is mixture_steps.responsibilities:
-            return np.tile(weights, (len(pattern.rows), 1))
-        return np.full(len(pattern.rows), int(np.argmax(weights)), dtype=np.int32)
+            return np.tile(weights, (n, 1))
+        return np.full(n, int(np.argmax(weights)), dtype=np.int32)
 
-    def moments(self, pattern: Pattern, weights: Floats | None) -> Moments:
+    def moments(self, marginal: Marginal, rows: PatternRows) -> Moments:
         """Sums over the rows of a pattern, with what is expected of the columns gone.
 
         Given the columns s that are seen, component c expects of the others, g,
         x_g = m_g + A (x_s - m_s), up to a covariance D (see `Split`).
         About the centre: x_g - c_g = A (x_s - c_s) + b with b = m_g - c_g + A (c_s - m_s).
         """
-        seen, gone = pattern.seen, pattern.gone
+        seen, gone, parts = marginal.seen, marginal.gone, marginal.parts
         k, d = self.centres.shape
-        parts = split(self.factors, seen, gone) if self.whole else None
-        if pattern.block is None:
-            own = np.ones(len(pattern.rows)) if weights is None else weights[pattern.rows]
-            mass = float(own.sum()) * np.exp(self.log_weights)
-            part = Moments(0.0, mass, np.zeros((k, 0)), np.zeros((k, 0)))
+        if rows.block is None:
+            nothing = np.zeros((k, 0))
+            part = Moments(0.0, rows.mass * np.exp(self.log_weights), nothing, nothing)
         else:
-            own = self.factors[:, seen] if parts is None else parts.seen
-            part = mixture_steps.sweep(pattern.block, *self.of(seen, own)).moments
+            part = mixture_steps.sweep(rows.block, marginal.frame, marginal.densities).moments
         assert part.second is not None
         first = np.zeros((k, d))
         second = np.zeros((k, d, d) if self.whole else (k, d))

@@ -2,9 +2,8 @@
 
 Rows are read in a frame of the data's own: z = (x - origin) / 2^exponent, column by column, so
 that neither offsets nor units cost digits. Sums are taken over chunks of rows counted from
-the first row of the whole data, and chunks are added in the order of one fixed binary tree.
-Blocks that begin at multiples of `chunk_rows` therefore give the same bits as one block, in
-whatever order they are added and by however many threads they were swept.
+the first row of the whole data, and chunks are the leaves of a `TreeSum`. So blocks that begin
+at multiples of `chunk_rows` give the same bits as one block.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from coterie.kernels import _native, triangles
 from coterie.kernels.block import Block
 from coterie.kernels.exact import Floats
+from coterie.kernels.tree_sum import TreeSum
 
 Kind = Literal["full", "tied", "diag", "spherical"]
 LOG_2 = float(np.log(2.0))
@@ -93,35 +93,23 @@ class Moments:
 
 @dataclass(frozen=True)
 class Sums:
-    """Moments on their way: nodes of the tree of chunks, by (level, place)."""
+    """Moments on their way: their numbers in one row, as a sum over leaves."""
 
     kind: Kind
     n_components: int
     n_columns: int
-    nodes: dict[tuple[int, int], Floats]
+    tree: TreeSum
 
     def __add__(self, other: Sums) -> Sums:
-        nodes = dict(self.nodes)
-        for place, values in other.nodes.items():
-            _join(nodes, place, values)
-        return Sums(self.kind, self.n_components, self.n_columns, nodes)
-
-    @property
-    def total(self) -> Floats:
-        # What is left are complete trees of falling size, from the first row on.
-        left = [self.nodes[place] for place in sorted(self.nodes, key=lambda p: p[1] << p[0])]
-        total = left.pop()
-        while left:
-            total = total + left.pop()
-        return total
+        return Sums(self.kind, self.n_components, self.n_columns, self.tree + other.tree)
 
     @property
     def log_likelihood(self) -> float:
-        return float(self.total[0])
+        return float(self.tree.total[0])
 
     @property
     def moments(self) -> Moments:
-        k, d, total = self.n_components, self.n_columns, self.total
+        k, d, total = self.n_components, self.n_columns, self.tree.total
         mass, first, second = total[1 : 1 + k], total[1 + k :][: k * d], total[1 + k + k * d :]
         shaped: Floats | None = None
         if self.kind == "full":
@@ -133,23 +121,15 @@ class Sums:
         return Moments(float(total[0]), mass, first.reshape(k, d), shaped)
 
 
-def _join(nodes: dict[tuple[int, int], Floats], place: tuple[int, int], values: Floats) -> None:
-    """Add a node; two that share a parent become that parent."""
-    level, index = place
-    while (sibling := nodes.pop((level, index ^ 1), None)) is not None:
-        values = sibling + values  # of two numbers, so the order does not matter
-        level, index = level + 1, index >> 1
-    nodes[level, index] = values
-
-
 def chunk_rows(d: int) -> int:
-    """Blocks must begin at multiples of it."""
+    """Rows of a leaf of the sums: blocks must begin at multiples of it. It divides `LEAF_ROWS`."""
     return _native.mixture_chunk_rows(d)
 
 
 def sweep(block: Block, frame: Frame, densities: Densities, *, moments: bool = True) -> Sums:
     """E step and the sums of the M step in one pass; degrees of belonging are not kept. Without
     moments only the log-likelihood is known."""
+    _check_alignment(block, densities.means)
     prepared = _prepared(block, frame, densities)
     step = prepared.sweep if moments else prepared.likelihood
     return _sums(densities.kind, densities.means, step(block.rows, block.first))
@@ -176,10 +156,10 @@ def labels(block: Block, frame: Frame, densities: Densities) -> NDArray[np.int32
 def label_moments(
     block: Block, frame: Frame, kind: Kind, labels: NDArray[np.int32] | None, centres: Floats
 ) -> Sums:
-    """Sums for degrees in {0, 1}: labels (n,) of the whole data, or None: all rows in one."""
-    own = None if labels is None else labels[block.first :][: block.n_rows]
+    """Sums for degrees in {0, 1}. labels : (n,) of the rows of the block, or None: all in one."""
+    _check_alignment(block, centres)
     nodes = _without_densities(block, frame, kind, centres).sums_of_labels(
-        block.rows, block.first, own
+        block.rows, block.first, labels
     )
     return _sums(kind, centres, nodes)
 
@@ -187,12 +167,16 @@ def label_moments(
 def degree_moments(
     block: Block, frame: Frame, kind: Kind, degrees: Floats, centres: Floats
 ) -> Sums:
-    """Sums for given degrees of belonging, (n, k) of the whole data."""
-    own = np.ascontiguousarray(degrees[block.first :][: block.n_rows])
+    """Sums for given degrees of belonging, (n, k) of the rows of the block."""
+    _check_alignment(block, centres)
     nodes = _without_densities(block, frame, kind, centres).sums_of_degrees(
-        block.rows, block.first, own
+        block.rows, block.first, np.ascontiguousarray(degrees)
     )
     return _sums(kind, centres, nodes)
+
+
+def _check_alignment(block: Block, means: Floats) -> None:
+    block.must_begin_at_a_multiple_of(chunk_rows(means.shape[1]))
 
 
 def _prepared(block: Block, frame: Frame, densities: Densities) -> _native.Mixture:
@@ -220,4 +204,4 @@ def _without_densities(block: Block, frame: Frame, kind: Kind, centres: Floats) 
 
 def _sums(kind: Kind, centres: Floats, nodes: list[tuple[int, int, Floats]]) -> Sums:
     k, d = centres.shape
-    return Sums(kind, k, d, {(level, index): sums for level, index, sums in nodes})
+    return Sums(kind, k, d, TreeSum({(level, index): sums for level, index, sums in nodes}))

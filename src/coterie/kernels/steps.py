@@ -1,6 +1,6 @@
-"""What can be asked of one block. Each step is a pure function of (block, model).
+"""Steps that k-means asks of one block: each is a pure function of (block, model).
 
-Every result can be added to the same result of another block, in any order, to the same bits.
+The answers of two blocks can be added, in any order, to the same bits.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from coterie.kernels import _native, exact
 from coterie.kernels.block import Block
 from coterie.kernels.exact import Floats, Grid, Integers
+from coterie.kernels.tree_sum import TreeSum
 
 
 @dataclass(frozen=True)
@@ -149,21 +150,21 @@ def assign(
     block: Block,
     survey: Survey,
     means: Floats,
-    run: object,
+    run: int | None,
     algorithm: str,
     previous: Floats | None = None,
 ) -> Assignment:
     """Assignment update: every row to its nearest mean, the lowest index among equals.
 
     `moved` counts the rows that `previous` means sent elsewhere; without these, all rows. Labels
-    and bounds are remembered from call to call of the same run. Where they are lost, or are not
-    those of `previous`, they are made again.
+    and bounds are remembered from call to call of the same run (None: of no run). Where they are
+    lost, or are not those of `previous`, they are made again.
     """
-    cache = block.cache
-    if cache.get("run") is not run or previous is None:
+    cache = block.cache(run)
+    if "lloyd" not in cache or previous is None:
         found = np.empty(block.n_rows, dtype=np.int32)
-        cache.clear()  # what the seeding before it kept is needed no more
-        cache.update(run=run, labels=found, lloyd=_lloyd(block, survey, found, algorithm))
+        cache.clear()
+        cache.update(labels=found, lloyd=_lloyd(block, survey, found, algorithm))
     lloyd = cache["lloyd"]
     known = cache.pop("means", None)  # an interrupted step leaves nothing of use
     if previous is not None and not _same(known, previous):
@@ -191,10 +192,11 @@ def _lloyd(
     )
 
 
-def labels(block: Block, survey: Survey, means: Floats, run: object) -> NDArray[np.int32]:
+def labels(block: Block, survey: Survey, means: Floats, run: int | None) -> NDArray[np.int32]:
     """Labels of an assignment update by these means, remembered or made again."""
-    if block.cache.get("run") is run and _same(block.cache.get("means"), means):
-        found: NDArray[np.int32] = block.cache["labels"]
+    cache = block.cache(run)
+    if _same(cache.get("means"), means):
+        found: NDArray[np.int32] = cache["labels"]
         return found
     return nearest(block, means, survey.extent)
 
@@ -242,10 +244,11 @@ def projection_range(block: Block, direction: Floats) -> Range:
     return Range(*block.rows.projection_range(direction))
 
 
-def second_moments(block: Block) -> Floats:
+def second_moments(block: Block) -> TreeSum:
     """Sum of w x x', up to rounding."""
-    found: Floats = block.rows.second_moments()
-    return found
+    return TreeSum.of_leaves(
+        (leaf, block.part(rows).rows.second_moments()) for leaf, rows in block.leaves()
+    )
 
 
 @dataclass(frozen=True)
@@ -269,7 +272,7 @@ class Farthest:
         return Farthest(tuple(points[: self.count]), self.count)
 
 
-def farthest(block: Block, survey: Survey, means: Floats, run: object, count: int) -> Farthest:
+def farthest(block: Block, survey: Survey, means: Floats, run: int | None, count: int) -> Farthest:
     own = labels(block, survey, means, run)
     found = block.rows.farthest(means, own, count)
     values = block.rows.values_at(np.array([row for _, row in found], dtype=np.int64))
@@ -292,4 +295,4 @@ def single_row(survey: Survey, value: Floats, weight: float) -> Assignment:
     """The sums of a cluster with one point."""
     weights = None if survey.mass_grid is None else np.array([weight])
     block = Block.over(value[np.newaxis, :].copy(), weights, _native.Team(1))
-    return assign(block, survey, value[np.newaxis, :].copy(), object(), "brute")
+    return assign(block, survey, value[np.newaxis, :].copy(), None, "brute")

@@ -1,0 +1,64 @@
+"""Sums of floating-point arrays whose bits do not depend on who added what first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from coterie.kernels.block import BrokenContract
+from coterie.kernels.exact import Floats
+
+Place = tuple[int, int]  # (level, index): node `index` covers leaves index 2^level and following
+
+
+@dataclass(frozen=True)
+class TreeSum:
+    """Partial sums over leaves, as nodes of one fixed binary tree over all leaves.
+
+    Leaf i covers the same rows of the whole data in every division into blocks. Two nodes that
+    share a parent are added as soon as both are there. So `+` is associative and commutative to
+    the last bit, as floating-point addition is not.
+    """
+
+    nodes: dict[Place, Floats]
+
+    @classmethod
+    def of_leaves(cls, leaves: Iterable[tuple[int, Floats]]) -> TreeSum:
+        """From the number of each leaf and its values."""
+        nodes: dict[Place, Floats] = {}
+        for leaf, values in leaves:
+            _join(nodes, (0, leaf), values)
+        return cls(nodes)
+
+    def __add__(self, other: TreeSum) -> TreeSum:
+        nodes = dict(self.nodes)
+        for place, values in other.nodes.items():
+            _join(nodes, place, values)
+        return TreeSum(nodes)
+
+    @property
+    def total(self) -> Floats:
+        """The sum over all leaves."""
+        # What is left are complete trees of falling size, from the first leaf on.
+        left = [self.nodes[place] for place in sorted(self.nodes, key=lambda p: p[1] << p[0])]
+        total = left.pop()
+        while left:
+            total = left.pop() + total
+        return total
+
+
+def _join(nodes: dict[Place, Floats], place: Place, values: Floats) -> None:
+    """Add a node; two that share a parent become that parent."""
+    level, index = place
+    while True:
+        if (level, index) in nodes:
+            raise BrokenContract(
+                f"the leaves from {index << level} to {(index + 1 << level) - 1} were added twice: "
+                "an engine must add the answer of every block once"
+            )
+        sibling = nodes.pop((level, index ^ 1), None)
+        if sibling is None:
+            nodes[level, index] = values
+            return
+        values = sibling + values  # of two numbers, so the order does not matter
+        level, index = level + 1, index >> 1
