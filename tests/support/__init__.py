@@ -1,0 +1,1 @@
+"""Helpers of the tests, imported as ``from support.NAME import ...``."""
