@@ -17,7 +17,8 @@ from strategies import FORMATS, LEVELS, Case, fit, level, make_case, same_bits
 
 from coterie.algorithms.survey import survey
 from coterie.engines.memory import MemoryEngine
-from coterie.kernels import _native, exact, reference, steps
+from coterie.kernels import _native, reference, steps
+from coterie.kernels.exact import ClusterSums
 
 Floats = NDArray[np.float64]
 RUN = 1  # the number of the run whose cache is looked at
@@ -34,7 +35,6 @@ class Stepper:
     def __post_init__(self) -> None:
         self.engine = MemoryEngine(self.case.X, self.case.weights, n_threads=self.n_threads)
         self.survey = survey(self.engine)
-        self.mass_grid = self.survey.mass_grid or exact.COUNTING
         self.block = self.engine.blocks[0]
         self.evaluated = self.settled = self.moved = 0
         steps.assign(self.block, self.survey, self.case.means, RUN, self.algorithm)
@@ -46,9 +46,8 @@ class Stepper:
 
     def updated(self, means: Floats) -> Floats:
         sums, mass = self.block.cache(RUN)["lloyd"].totals()
-        return exact.exact_means(
-            self.engine.team, sums, self.survey.grid, mass, self.mass_grid, means
-        )
+        totals = ClusterSums(sums, mass, self.survey.grid, self.survey.weight_grid)
+        return totals.means(self.engine.team, means)
 
 
 def wandering(case: Case, rng: np.random.Generator, count: int) -> Iterator[Floats]:

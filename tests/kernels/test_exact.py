@@ -14,7 +14,7 @@ from strategies import LEVELS, level, thorough
 from coterie.algorithms.survey import survey
 from coterie.engines.memory import MemoryEngine
 from coterie.kernels import _native, exact, reference, steps
-from coterie.kernels.exact import Grid
+from coterie.kernels.exact import ClusterSums, Grid
 
 TEAM = _native.Team(2)
 
@@ -118,9 +118,8 @@ def single_cluster_mean(X, w=None):
     engine = MemoryEngine(X, w)
     known = survey(engine)
     start = np.zeros((1, X.shape[1]))
-    found = engine.reduce(steps.assign, known, start, object(), "brute")
-    grid = known.mass_grid or exact.COUNTING
-    return exact.exact_means(TEAM, found.sums, known.grid, found.mass, grid, start)[0], known
+    found = engine.reduce(steps.assign, known, start, None, "brute")
+    return found.sums.means(TEAM, start)[0], known
 
 
 @given(tables(anything))
@@ -203,7 +202,7 @@ def value_of(limbs, grid, column=0):
 def test_means_from_limbs(table):
     sums, grid, mass, mass_grid = table
     k, _, d = sums.shape
-    found = exact.exact_means(TEAM, sums, grid, mass, mass_grid, np.full((k, d), 7.0))
+    found = ClusterSums(sums, mass, grid, mass_grid).means(TEAM, np.full((k, d), 7.0))
     for c in range(k):
         weight = value_of(mass[c], mass_grid)
         for column in range(d):
@@ -225,9 +224,8 @@ def test_without_mass_a_mean_stays():
     sums[1, 0] = 6
     for levels in (1, 4):
         grid = Grid(np.array([30], dtype=np.int32), levels)
-        found = exact.exact_means(
-            TEAM, sums[:, :levels], grid, mass, exact.COUNTING, np.array([[-1.5], [0.0]])
-        )
+        of_levels = ClusterSums(sums[:, :levels], mass, grid, exact.COUNTING)
+        found = of_levels.means(TEAM, np.array([[-1.5], [0.0]]))
         assert found.tolist() == [[-1.5], [2.0]]
 
 
@@ -251,7 +249,7 @@ def test_what_means_save(table, numbers):
             m = Fraction(float(means[c, column]))
             total = value_of(sums[c, :, column], grid, column)
             expected += 2 * m * total - weight * m * m
-    saved = exact.saved_by_means(TEAM, sums, grid, mass, mass_grid, means)
+    saved = ClusterSums(sums, mass, grid, mass_grid).saved(TEAM, means)
     assert saved == exact.in_wide_units(expected)
 
 
@@ -259,15 +257,16 @@ def test_many_columns_are_shared_out():
     rng = np.random.default_rng(0)
     sums = rng.integers(-(2**40), 2**40, (20, 3, 1000))
     mass = rng.integers(1, 1000, (20, 1))
-    limbs = sums, Grid(np.full(1000, 3, dtype=np.int32), 3), mass, exact.COUNTING
+    grid = Grid(np.full(1000, 3, dtype=np.int32), 3)
+    totals = ClusterSums(sums, mass, grid, exact.COUNTING)
     found = []
     for n_threads in (1, 2, 5):
         team = _native.Team(n_threads)
-        means = exact.exact_means(team, *limbs, np.zeros((20, 1000)))
-        found.append((means.tobytes(), exact.saved_by_means(team, *limbs, means)))
+        means = totals.means(team, np.zeros((20, 1000)))
+        found.append((means.tobytes(), totals.saved(team, means)))
     assert found[0] == found[1] == found[2]
     c, column = 7, 900
-    value = value_of(sums[c, :, column], limbs[1], column) / int(mass[c, 0])
+    value = value_of(sums[c, :, column], grid, column) / int(mass[c, 0])
     assert means[c, column] == float(value)
 
 

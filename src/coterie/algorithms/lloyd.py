@@ -16,7 +16,7 @@ from coterie.algorithms.relocation import Relocation, empty_clusters, moved, rel
 from coterie.algorithms.results import Floats, Frame, Iteration, Run
 from coterie.engines.protocol import Engine
 from coterie.kernels import exact, steps
-from coterie.kernels.exact import COUNTING
+from coterie.kernels.exact import ClusterSums
 from coterie.kernels.steps import Assignment, Survey
 
 UNCHANGED = "no assignment changed"
@@ -81,10 +81,10 @@ def _until_it_stops(run: Lloyd, rules: Rules, observe: Observer | None) -> Run:
 class Update:
     """What steps 2 and 3 made of an assignment."""
 
-    assignment: Assignment  # the means are those of its sums
+    sums: ClusterSums  # the means are theirs
     means: Floats
     moved: int  # points that changed cluster
-    squares: Floats  # (k, d) of how far the means moved, column by column; until the next update
+    squares: Floats  # (k, d) of how far the means moved, column by column
 
 
 class Lloyd:
@@ -93,7 +93,6 @@ class Lloyd:
     def __init__(self, engine: Engine, survey: Survey, means: Floats, rules: Rules) -> None:
         self.engine, self.survey, self.rules = engine, survey, rules
         self.initial_means = self.means = np.ascontiguousarray(means, dtype=np.float64)
-        self.mass_grid = survey.mass_grid or COUNTING
         self._squares = exact.in_wide_units(survey.moments.squares)
         self.history: list[Iteration] = []
         self.frames: list[Frame] = []
@@ -104,8 +103,7 @@ class Lloyd:
         self._before: Floats | None = None  # the means of the last assignment but one
         self._assigned: Floats | None = None  # those of the last
         self._relocation = Relocation()  # of the last update
-        self._moves = np.empty_like(self.means)
-        self._summed: tuple[Assignment, Floats, int] | None = None  # what and its squares
+        self._summed: tuple[ClusterSums, Floats, int] | None = None  # what and its squares
         self._tol = rules.tol * survey.moments.mean_variance if rules.tol > 0 else 0.0
 
     def close(self) -> None:
@@ -129,53 +127,38 @@ class Lloyd:
     def update(self, assignment: Assignment) -> Update:
         """The mean of every active cluster; an inactive one keeps its mean, or gets a point."""
         relocation = Relocation()
-        means = self._means_of(assignment)
-        if self.rules.relocate and not assignment.active.all():
-            count = len(empty_clusters(assignment))
+        sums = assignment.sums
+        means = self._means_of(sums)
+        if self.rules.relocate and not sums.active.all():
+            count = len(empty_clusters(sums))
             far = self.engine.reduce(steps.farthest, self.survey, self.means, self._run, count)
-            other, gone = relocated(assignment, far, self.survey)
+            other, gone = relocated(sums, far, self.survey)
             others = self._means_of(other)
-            if self.sum_of_squares(other, others) < self.sum_of_squares(assignment, means):
-                assignment, means, relocation = other, others, gone
+            if self.sum_of_squares(other, others) < self.sum_of_squares(sums, means):
+                sums, means, relocation = other, others, gone
         changed = assignment.moved
         if self._before is not None:
             changed = moved(changed, self._relocation, relocation, self._before, self.means)
         self._relocation = relocation
-        np.subtract(means, self.means, out=self._moves)
-        np.square(self._moves, out=self._moves)
-        return Update(assignment, means, changed, self._moves)
+        return Update(sums, means, changed, np.square(means - self.means))
 
-    def _means_of(self, assignment: Assignment) -> Floats:
-        means = exact.exact_means(
-            self.engine.team,
-            assignment.sums,
-            self.survey.grid,
-            assignment.mass,
-            self.mass_grid,
-            self.means,
-        )
+    def _means_of(self, sums: ClusterSums) -> Floats:
+        means = sums.means(self.engine.team, self.means)
         if self.rules.unit_length:
-            means = np.where(assignment.active[:, np.newaxis], unit_rows(means, self.means), means)
+            means = np.where(sums.active[:, np.newaxis], unit_rows(means, self.means), means)
         return means
 
-    def sum_of_squares(self, assignment: Assignment, means: Floats) -> int:
+    def sum_of_squares(self, sums: ClusterSums, means: Floats) -> int:
         """Sum of w |x - m|^2 over the points, from the sums alone and exactly: in units of
         `exact.wide_ratio`."""
         known = self._summed  # the last step asks again for what its record tells
-        if known is None or known[0] is not assignment or known[1] is not means:
-            saved = exact.saved_by_means(
-                self.engine.team,
-                assignment.sums,
-                self.survey.grid,
-                assignment.mass,
-                self.mass_grid,
-                means,
-            )
-            known = self._summed = (assignment, means, self._squares - saved)
+        if known is None or known[0] is not sums or known[1] is not means:
+            left = self._squares - sums.saved(self.engine.team, means)
+            known = self._summed = (sums, means, left)
         return known[2]
 
     def record(self, update: Update) -> None:
-        squares = self.sum_of_squares(update.assignment, update.means)
+        squares = self.sum_of_squares(update.sums, update.means)
         now = time.perf_counter()
         moves = np.add.reduce(update.squares, axis=1)
         self.history.append(
@@ -184,7 +167,7 @@ class Lloyd:
                 update.moved,
                 math.sqrt(np.maximum.reduce(moves)),
                 now - self._clock,
-                int(np.count_nonzero(update.assignment.active)),
+                int(np.count_nonzero(update.sums.active)),
             )
         )
         self._clock = now
@@ -213,13 +196,13 @@ class Lloyd:
     def finish(self, stopped: str, seconds: float) -> Run:
         """Labels and error of the last means."""
         n_iter = len(self.history)
-        assignment = self._last if stopped == UNCHANGED else self.assign()
-        squares = self.sum_of_squares(assignment, self.means)
+        sums = (self._last if stopped == UNCHANGED else self.assign()).sums
+        squares = self.sum_of_squares(sums, self.means)
         return Run(
             means=self.means,
             labels=self._gather_labels(),
-            active=assignment.active,
-            counts=self._weights_of(assignment),
+            active=sums.active,
+            counts=sums.weights,
             inertia=exact.wide_ratio(squares, Fraction(1)),
             clustering_error=exact.wide_ratio(squares, self.survey.moments.mass),
             n_iter=n_iter,
@@ -230,11 +213,6 @@ class Lloyd:
             initial_means=self.initial_means,
             trace=tuple(self.frames) if self.rules.trace else None,
         )
-
-    def _weights_of(self, assignment: Assignment) -> Floats:
-        if self.survey.mass_grid is None:
-            return assignment.mass[:, 0].astype(np.float64)
-        return np.array([exact.to_float(self.mass_grid.value(mass)) for mass in assignment.mass])
 
     def _gather_labels(self) -> NDArray[np.int32]:
         return self.engine.gather(steps.labels, self.survey, self.means, self._run)

@@ -14,7 +14,8 @@ import numpy as np
 
 from coterie.algorithms.results import Floats
 from coterie.kernels import steps
-from coterie.kernels.steps import Assignment, Farthest, Survey
+from coterie.kernels.exact import ClusterSums
+from coterie.kernels.steps import Farthest, Survey
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,11 @@ class Relocation:
     values: dict[int, Floats] = field(default_factory=dict)
 
 
-def relocated(
-    assignment: Assignment, far: Farthest, survey: Survey
-) -> tuple[Assignment, Relocation]:
-    """The assignment after the far points went to its empty clusters."""
-    sums, mass = assignment.sums.copy(), assignment.mass.copy()
+def relocated(before: ClusterSums, far: Farthest, survey: Survey) -> tuple[ClusterSums, Relocation]:
+    """The sums after the far points went to the empty clusters."""
+    sums, mass = before.sums.copy(), before.mass.copy()
     gone = Relocation()
-    for c, point in zip(empty_clusters(assignment), far.points, strict=False):
+    for c, point in zip(empty_clusters(before), far.points, strict=False):
         if point.distance == 0:
             break  # every point lies on its mean: nothing is gained by moving
         one = steps.single_row(survey, point.value, point.weight)
@@ -41,11 +40,12 @@ def relocated(
         mass[c] += one.mass[0]
         gone.clusters[point.row] = int(c)
         gone.values[point.row] = point.value
-    return replace(assignment, sums=sums, mass=mass), gone
+    return replace(before, sums=sums, mass=mass), gone
 
 
-def empty_clusters(assignment: Assignment) -> list[int]:
-    return [int(c) for c in np.flatnonzero(~assignment.active)]
+def empty_clusters(sums: ClusterSums) -> list[int]:
+    """Their numbers, in ascending order."""
+    return [int(c) for c in np.flatnonzero(~sums.active)]
 
 
 def moved(nearest: int, before: Relocation, after: Relocation, old: Floats, new: Floats) -> int:

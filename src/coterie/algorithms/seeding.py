@@ -19,7 +19,7 @@ from coterie.algorithms.survey import survey as survey_of
 from coterie.engines.protocol import Engine
 from coterie.engines.select import engine_over
 from coterie.kernels import seed_steps, steps
-from coterie.kernels.exact import COUNTING, Integers, to_float
+from coterie.kernels.exact import Integers
 from coterie.kernels.seed_steps import Holdings, Seeds, Spread
 from coterie.kernels.steps import Survey
 
@@ -179,8 +179,7 @@ def kmeans_parallel(engine: Engine, survey: Survey, k: int, draws: Draws) -> Flo
     if len(chosen) <= k:
         return kmeans_plusplus(engine, survey, k, draws)
     near = engine.reduce(steps.assign, survey, chosen, None, "brute")
-    grid = survey.mass_grid or COUNTING
-    weights = np.array([to_float(grid.value(mass)) for mass in near.mass])
+    weights = near.sums.weights
     small = engine_over(chosen[weights > 0], weights[weights > 0])
     of_candidates = survey_of(small)
     seeds = kmeans_plusplus(small, of_candidates, k, draws)

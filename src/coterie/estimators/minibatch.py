@@ -11,7 +11,6 @@ from coterie.algorithms.results import Floats, Run
 from coterie.estimators.problem import Problem
 from coterie.estimators.scaling import LARGEST_TOTAL, check_total, times_power
 from coterie.kernels import steps
-from coterie.kernels.exact import COUNTING, to_float
 
 
 def one_batch(
@@ -22,15 +21,13 @@ def one_batch(
     means : (k, d) in the drivers' units; counts : (k,) weight that each mean has seen.
     """
     started = time.perf_counter()
-    assignment = data.assign(means)
-    grid = data.survey.mass_grid or COUNTING
-    mass = np.array([to_float(grid.value(limbs)) for limbs in assignment.mass])
-    mass = times_power(mass, -data.scale.weights)
+    sums = data.assign(means)
+    mass = times_power(sums.weights, -data.scale.weights)
     with np.errstate(over="ignore"):
         total = counts + mass
     check_total(total, LARGEST_TOTAL, "the sample_weight of all batches")
     share = np.divide(mass, total, out=np.zeros_like(total), where=mass > 0)[:, np.newaxis]
-    batch = data.means_of(assignment, means)
+    batch = sums.means(data.engine.team, means)
     moved = np.where(share == 1, batch, means + share * (batch - means))
     if directions:
         moved = unit_rows(moved, means)

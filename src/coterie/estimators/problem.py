@@ -27,8 +27,8 @@ from coterie.estimators.scaling import (
 )
 from coterie.estimators.validation import check_enough_rows, refuse_not_finite
 from coterie.kernels import _native, exact, steps
-from coterie.kernels.exact import COUNTING, Grid, Integers
-from coterie.kernels.steps import Assignment, Extent, Survey
+from coterie.kernels.exact import ClusterSums
+from coterie.kernels.steps import Extent, Survey
 
 
 def look_at(
@@ -62,22 +62,15 @@ class Problem:
         mass = exact.to_float(self.survey.moments.mass)
         return float(times_power(mass, -self.scale.weights))
 
-    def assign(self, means: Floats) -> Assignment:
+    def assign(self, means: Floats) -> ClusterSums:
         """The sums of the rows nearest to each mean. means : (k, d) in the drivers' units."""
-        return self.engine.reduce(steps.assign, self.survey, means, None, "brute")
+        return self.engine.reduce(steps.assign, self.survey, means, None, "brute").sums
 
-    def means_of(self, assignment: Assignment, previous: Floats) -> Floats:
-        return exact.exact_means(self.engine.team, *self._limbs(assignment), previous)
-
-    def sum_of_squares(self, assignment: Assignment, means: Floats) -> float:
+    def sum_of_squares(self, sums: ClusterSums, means: Floats) -> float:
         """Sum of w |x - m|^2 over the rows, exactly, then rounded: in the units of the user."""
-        saved = exact.saved_by_means(self.engine.team, *self._limbs(assignment), means)
+        saved = sums.saved(self.engine.team, means)
         left = exact.in_wide_units(self.survey.moments.squares) - saved
         return exact.wide_ratio(left, exact.scaled(1, 2 * self.scale.rows + self.scale.weights))
-
-    def _limbs(self, assignment: Assignment) -> tuple[Integers, Grid, Integers, Grid]:
-        grid = self.survey.mass_grid or COUNTING
-        return assignment.sums, self.survey.grid, assignment.mass, grid
 
 
 def problem(

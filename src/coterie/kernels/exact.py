@@ -6,7 +6,7 @@ of ``2**(top - 30 - 32 j)``. Limbs of two blocks are added as integers, in any o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -112,40 +112,53 @@ def wide_ratio(units: int, mass: Fraction) -> float:
     return ratio(units * mass.denominator, mass.numerator << -_native.WIDE_LOWEST_EXPONENT)
 
 
-def exact_means(
-    team: _native.Team,
-    sums: Integers,
-    grid: Grid,
-    mass: Integers,
-    mass_grid: Grid,
-    previous: Floats,
-) -> Floats:
-    """Mean of each cluster, the exact ratio rounded once; without mass, the previous mean.
+@dataclass(frozen=True)
+class ClusterSums:
+    """What k-means sums: the total of w x and of w over the rows of each cluster, exactly."""
 
-    sums : (k, levels, d); mass : (k, mass levels); previous : (k, d)
-    """
-    means = np.array(previous, dtype=np.float64, order="C")
-    if _native.means_from_sums(team, sums, grid.top, mass, int(mass_grid.top[0]), means):
+    sums: Integers  # (k, levels, d) limbs on `grid`
+    mass: Integers  # (k, mass levels) limbs on `mass_grid`
+    grid: Grid
+    mass_grid: Grid
+
+    def __add__(self, other: ClusterSums) -> ClusterSums:
+        return replace(self, sums=self.sums + other.sums, mass=self.mass + other.mass)
+
+    @property
+    def active(self) -> NDArray[np.bool_]:
+        """(k,) the clusters that have rows."""
+        # Weights are positive, and so is the leading nonzero limb of a positive sum.
+        return np.asarray(self.mass.any(axis=1))
+
+    @property
+    def weights(self) -> Floats:
+        """(k,) the total of w, rounded once."""
+        if self.mass_grid.levels == 1 and self.mass_grid.exponent(0, 0) == 0:  # whole numbers
+            return self.mass[:, 0].astype(np.float64)
+        return np.array([to_float(self.mass_grid.value(limbs)) for limbs in self.mass])
+
+    def means(self, team: _native.Team, previous: Floats) -> Floats:
+        """Mean of each cluster, the exact ratio rounded once; without mass, the previous mean.
+
+        previous : (k, d)
+        """
+        means = np.array(previous, dtype=np.float64, order="C")
+        top = int(self.mass_grid.top[0])
+        if _native.means_from_sums(team, self.sums, self.grid.top, self.mass, top, means):
+            return means
+        for c in range(len(means)):
+            weight = self.mass_grid.value(self.mass[c])
+            if weight > 0:
+                for column in range(means.shape[1]):
+                    total = self.grid.value(self.sums[c, :, column], column)
+                    means[c, column] = float(total / weight)
         return means
-    for c in range(len(means)):
-        weight = mass_grid.value(mass[c])
-        if weight > 0:
-            for column in range(means.shape[1]):
-                means[c, column] = float(grid.value(sums[c, :, column], column) / weight)
-    return means
 
-
-def saved_by_means(
-    team: _native.Team,
-    sums: Integers,
-    grid: Grid,
-    mass: Integers,
-    mass_grid: Grid,
-    means: Floats,
-) -> int:
-    """Sum of ``2 m S - W m**2`` over clusters and columns, in the smallest units of a wide sum.
-    What is left of the sum of squares after it is taken off is the sum of squared distances, for
-    any means."""
-    means = np.ascontiguousarray(means)
-    number: bytes = _native.saving(team, sums, grid.top, mass, int(mass_grid.top[0]), means)
-    return int.from_bytes(number, "little", signed=True)
+    def saved(self, team: _native.Team, means: Floats) -> int:
+        """Sum of ``2 m S - W m**2`` over clusters and columns, in the smallest units of a wide
+        sum. What is left of the sum of squares after it is taken off is the sum of squared
+        distances, for any means."""
+        means = np.ascontiguousarray(means)
+        top = int(self.mass_grid.top[0])
+        number: bytes = _native.saving(team, self.sums, self.grid.top, self.mass, top, means)
+        return int.from_bytes(number, "little", signed=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from coterie.kernels import _native, exact
 from coterie.kernels.block import Block
-from coterie.kernels.exact import Floats, Grid, Integers
+from coterie.kernels.exact import COUNTING, ClusterSums, Floats, Grid, Integers
 from coterie.kernels.tree_sum import TreeSum
 
 
@@ -114,6 +114,11 @@ class Survey:
         return len(self.extent.low)
 
     @property
+    def weight_grid(self) -> Grid:
+        """Where exact sums of weights lie, or counts of rows."""
+        return self.mass_grid or COUNTING
+
+    @property
     def copies_per_weight(self) -> float:
         """Seeding counts whole copies of a row. Whole weights are copies as they are; others are
         rounded to 2^-20 of the largest."""
@@ -124,25 +129,15 @@ class Survey:
 
 @dataclass(frozen=True)
 class Assignment:
-    """Sums of an assignment update: limbs of sum w x (k, levels, d) and of sum w (k, levels)."""
+    """What an assignment update leaves: the sums of its clusters, and counts of rows."""
 
-    sums: Integers
-    mass: Integers
+    sums: ClusterSums
     moved: int
     settled: int  # rows that the float64 definition had to decide
 
-    @property
-    def active(self) -> NDArray[np.bool_]:
-        """(k,) the clusters that have rows."""
-        # Weights are positive, and so is the leading nonzero limb of a positive sum.
-        return np.asarray(self.mass.any(axis=1))
-
     def __add__(self, other: Assignment) -> Assignment:
         return Assignment(
-            self.sums + other.sums,
-            self.mass + other.mass,
-            self.moved + other.moved,
-            self.settled + other.settled,
+            self.sums + other.sums, self.moved + other.moved, self.settled + other.settled
         )
 
 
@@ -172,7 +167,8 @@ def assign(
     moved, _, settled = lloyd.step(means)
     cache["means"] = means
     sums, mass = lloyd.totals()
-    return Assignment(sums, mass, moved, settled)
+    totals = ClusterSums(sums, mass, survey.grid, survey.weight_grid)
+    return Assignment(totals, moved, settled)
 
 
 def _lloyd(
@@ -291,8 +287,8 @@ def farthest(block: Block, survey: Survey, means: Floats, run: int | None, count
     )
 
 
-def single_row(survey: Survey, value: Floats, weight: float) -> Assignment:
+def single_row(survey: Survey, value: Floats, weight: float) -> ClusterSums:
     """The sums of a cluster with one point."""
     weights = None if survey.mass_grid is None else np.array([weight])
     block = Block.over(value[np.newaxis, :].copy(), weights, _native.Team(1))
-    return assign(block, survey, value[np.newaxis, :].copy(), None, "brute")
+    return assign(block, survey, value[np.newaxis, :].copy(), None, "brute").sums
