@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.hostile_engine import leaves_of
 
 from coterie.kernels import _native, marginal_steps
 from coterie.kernels.block import Block
@@ -29,16 +30,17 @@ def test_components_by_columns_seen_and_gone(n_gone: int) -> None:
         np.testing.assert_allclose(found.spread[c], C_gg - A @ C_gs.T, atol=1e-10)
 
 
-@pytest.mark.parametrize("rows_at_once", [1, 7, 1000])
-def test_patterns_found_in_batches_are_those_of_all_rows(rows_at_once, monkeypatch) -> None:
-    """Batches are there for Ctrl-C: NumPy takes seconds to sort millions of rows."""
-    monkeypatch.setattr(marginal_steps, "ROWS_AT_ONCE", rows_at_once)
+@pytest.mark.parametrize("leaf_rows", [1, 7, 1000])
+def test_patterns_found_leaf_by_leaf_are_those_of_all_rows(leaf_rows: int) -> None:
+    """Between leaves Ctrl-C is heard: NumPy takes seconds to sort millions of rows."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 9))
     X[rng.random(X.shape) < 0.2] = np.nan
-    found = marginal_steps.patterns(Block.over(X, None, _native.Team(1)))
-    keys = [tuple(np.isnan(X[pattern.rows[0]])) for pattern in found]
+    with leaves_of(leaf_rows):
+        found = marginal_steps.patterns(Block.over(X, None, _native.Team(1)))
+    rows = [np.concatenate([leaf.rows for leaf in pattern.leaves]) for pattern in found]
+    keys = [tuple(np.isnan(X[own[0]])) for own in rows]
     assert keys == sorted({tuple(row) for row in np.isnan(X)})
-    for key, pattern in zip(keys, found, strict=True):
-        assert np.array_equal(pattern.rows, np.flatnonzero((np.isnan(X) == key).all(axis=1)))
+    for key, own, pattern in zip(keys, rows, found, strict=True):
+        assert np.array_equal(own, np.flatnonzero((np.isnan(X) == key).all(axis=1)))
         assert np.array_equal(pattern.gone, np.flatnonzero(key))
