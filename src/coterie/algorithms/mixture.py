@@ -169,7 +169,7 @@ def _exponents(values: Floats) -> NDArray[np.int32]:
 
 @dataclass(frozen=True)
 class Cells:
-    """What is known of the cells that are there, where some are missing."""
+    """Means and weights of the cells that are there, where some are missing."""
 
     means: Floats  # (d,) of the columns; NaN where a column has no cell
     seen: Floats  # (d,) weight of the rows that have the cell

@@ -124,7 +124,7 @@ class Field:
         return float(self.engine.reduce(seed_steps.approach, first, count, 0).largest[-1])
 
     def _fine_enough(self, largest: float) -> bool:
-        """Whether units keep enough bits of the distances, and the largest counts at all."""
+        """True where units keep enough bits of the distances, and the largest is not zero units."""
         counts = round(math.ldexp(largest, self.shift)) > 0
         return self._shift_for(largest) <= self.shift + 10 and counts
 

@@ -64,7 +64,7 @@ class Block:
         return self.rows.n_rows
 
     def cache(self, run: int | None) -> dict[str, Any]:
-        """What a run has left here; a new and empty cache where `run` is None."""
+        """The cache of a run in this block; a new and empty one where `run` is None."""
         return {} if run is None else self.caches.setdefault(run, {})
 
     def forget(self, run: int) -> None:

@@ -114,7 +114,7 @@ def wide_ratio(units: int, mass: Fraction) -> float:
 
 @dataclass(frozen=True)
 class ClusterSums:
-    """What k-means sums: the total of w x and of w over the rows of each cluster, exactly."""
+    """The sums of k-means: totals of w x and of w over the rows of each cluster, exactly."""
 
     sums: Integers  # (k, levels, d) limbs on `grid`
     mass: Integers  # (k, mass levels) limbs on `mass_grid`

@@ -100,7 +100,7 @@ class PatternRows:
 
 @dataclass(frozen=True)
 class Pattern:
-    """Which cells are there, and the rows of a block that have just these, leaf by leaf."""
+    """A set of columns, and the rows of a block that have cells in just these, leaf by leaf."""
 
     seen: Columns
     gone: Columns

@@ -91,7 +91,7 @@ class Holdings:
 
 
 def start(block: Block, seeds: Seeds) -> Start:
-    """What is known before the first seed."""
+    """Copies of the rows and units of distance, before the first seed."""
     seeding = _native_seeding(block, seeds)
     seeding.start(1.0)
     _, units = seeding.approach(None, 0)

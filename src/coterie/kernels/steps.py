@@ -115,7 +115,7 @@ class Survey:
 
     @property
     def weight_grid(self) -> Grid:
-        """Where exact sums of weights lie, or counts of rows."""
+        """The grid of exact sums of weights, or of counts of rows."""
         return self.mass_grid or COUNTING
 
     @property
@@ -129,7 +129,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class Assignment:
-    """What an assignment update leaves: the sums of its clusters, and counts of rows."""
+    """The result of an assignment update: the sums of its clusters, and counts of rows."""
 
     sums: ClusterSums
     moved: int
