@@ -3,6 +3,6 @@
     python -m benchmarks kmeans --quick        a smoke run
     python -m benchmarks --help                the table of contents
 
-Three rules keep the numbers honest. Every answer that is timed is also checked. Peers take turns,
+Every answer that is timed is also checked. Peers take turns,
 so a noisy minute hits all of them. Every result carries the machine, versions, load and command.
 """

@@ -1,7 +1,7 @@
-"""Checks that make a time worth printing: is it the time of the right answer?
+"""Checks of the answers that are timed.
 
-Two kinds. `check_own` needs no peer: labels must be nearest by the definition, and a finished fit
-must be a fixed point. `compare` sets a peer's answer beside ours and says how alike they are.
+`check_own` needs no peer: labels must be nearest by the definition, and a finished fit must be a
+fixed point. `compare` measures the difference of a peer's answer from ours.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CHUNK = 4_000_000  # numbers held at once by the checks, which must not need the
 
 @dataclass(frozen=True)
 class Comparison:
-    """How a peer's answer stands to ours; `error_gap` > 0 means that theirs is worse."""
+    """A peer's answer beside ours; `error_gap` > 0 means that theirs is worse."""
 
     verdict: Verdict
     rows_differing: int
@@ -34,12 +34,12 @@ class Comparison:
 
     @property
     def counts(self) -> bool:
-        """Whether the peer did the same job at least nearly as well."""
+        """True if the peer did the same task at least nearly as well."""
         return self.error_gap <= NEAR_ERROR
 
 
 def compare(x: NDArray[Any], ours: Fit, theirs: Fit) -> Comparison:
-    """Same labels but for proven ties; failing that, the same error; failing that, how far off."""
+    """Compare labels but for proven ties, then errors; the difference of errors decides last."""
     gap = relative(error(x, theirs), error(x, ours))
     rows = np.flatnonzero(ours.labels != theirs.labels)
     tied = _tied(x[rows], ours, ours.labels[rows], theirs.labels[rows]) if rows.size else 0
@@ -72,7 +72,7 @@ def relative(value: float, reference: float) -> float:
 
 
 def fingerprint(*arrays: NDArray[Any]) -> tuple[int, ...]:
-    """Wrapping sums of the bits: tells cheaply whether a contender wrote into its input."""
+    """Wrapping sums of the bits: a cheap test that no contender wrote into its input."""
     bits = (array.view(f"u{array.itemsize}") for array in arrays)
     return tuple(int(np.add.reduce(words, axis=None, dtype=np.uint64)) for words in bits)
 
@@ -92,7 +92,7 @@ def check_own(x: NDArray[Any], fit: Fit, max_iter: int) -> list[str]:
 
 
 def _tied(x: NDArray[Any], fit: Fit, a: NDArray[Any], b: NDArray[Any]) -> int:
-    """How many of the rows x are as near to mean a[i] as to mean b[i], by direct differences."""
+    """The number of rows x that are as near to mean a[i] as to mean b[i], by direct differences."""
     means = fit.means.astype(np.float64)
     to_a = ((x - means[a]) ** 2).sum(axis=1)
     to_b = ((x - means[b]) ** 2).sum(axis=1)

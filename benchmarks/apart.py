@@ -11,7 +11,7 @@ from pathlib import Path
 def run_apart(
     module: str, *arguments: object, timeout: float | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """`python -m module arguments...`, which finds this package wherever we were started."""
+    """`python -m module arguments...`, which finds this package from any working directory."""
     root = str(Path(__file__).parents[1])
     path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.run(

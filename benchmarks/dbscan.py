@@ -53,7 +53,7 @@ def run(options: Options) -> bool:
 
 
 def measure(workload: Workload, threads: int, chosen: list[str], options: Options) -> Row:
-    """One row: everybody on one workload."""
+    """One row: all contenders on one workload."""
     x = load(workload, options.quick, options.cache)
     chosen = [name for name in chosen if workload.d <= MOST_COLUMNS.get(name, workload.d)]
     inside = [name for name in chosen if options.quick or name not in workload.too_much]
@@ -100,7 +100,7 @@ def _ratios(entries: dict[str, Row]) -> dict[str, float]:
 
 
 def _faults(entries: dict[str, Row], ours: Answer | None, d: int) -> list[str]:
-    """scikit-learn's answer is the yardstick, and in the plane the clusters of both."""
+    """Differences from scikit-learn's answer, and in the plane from the clusters of both peers."""
     if ours is None:
         return [str(entries[OURS]["failure"])]
     right = {SKLEARN} | ({WANG} if d == 2 else set())

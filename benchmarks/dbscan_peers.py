@@ -20,7 +20,7 @@ PACKAGES = ("coterie", "numpy", "scipy", "scikit-learn", "dbscan", "threadpoolct
 
 @dataclass(frozen=True)
 class Answer:
-    """Labels (n,) with -1 for noise, and which rows are core points."""
+    """Labels (n,) with -1 for noise, and the core points."""
 
     labels: NDArray[np.integer[Any]]
     core: NDArray[np.bool_]
@@ -33,7 +33,7 @@ class Peer(Protocol):
 
 
 def coterie(x: NDArray[np.float64], eps: float, threads: int) -> Answer:
-    """The library under test, by its estimator, with all that a fit leaves behind."""
+    """The library under test, by its estimator, with all attributes of a fit."""
     from coterie import DBSCAN
 
     return _fitted(DBSCAN(eps, min_samples=MIN_SAMPLES, n_jobs=threads), x)
@@ -67,7 +67,7 @@ PEERS: dict[str, Peer] = {OURS: coterie, SKLEARN: scikit_learn, WANG: wang}
 
 
 def contenders(wanted: Sequence[str] = ()) -> list[str]:
-    """Those that can run, Coterie first; says if `dbscan` is not there."""
+    """The peers that can run, Coterie first; says if `dbscan` is not installed."""
     asked = [name for name in PEERS if name == OURS or not wanted or name in wanted]
     if WANG in asked and find_spec("dbscan") is None:
         progress(f"{WANG}: not installed")
@@ -76,7 +76,7 @@ def contenders(wanted: Sequence[str] = ()) -> list[str]:
 
 
 def verdict(ours: Answer, theirs: Answer) -> str:
-    """How a peer's answer compares. Numbers of clusters are its own affair; clusters are not."""
+    """A comparison of a peer's answer with ours. The numbering of clusters may differ."""
     if np.array_equal(ours.labels, theirs.labels) and np.array_equal(ours.core, theirs.core):
         return "same labels"
     if not np.array_equal(ours.core, theirs.core):

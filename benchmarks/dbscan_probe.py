@@ -25,7 +25,7 @@ SECONDS = 60  # of patience with it
 
 
 def probe(name: str, workload: Workload, threads: int, quick: bool, cache: Path) -> dict[str, Any]:
-    """What the fit took, or how it ended."""
+    """Seconds and memory of the fit, or the way in which it failed."""
     arguments = [name, workload.name, threads, GIGABYTES, int(quick), cache]
     try:
         done = run_apart("benchmarks.dbscan_probe", *arguments, timeout=SECONDS)

@@ -15,7 +15,7 @@ from benchmarks.timing import limited, take_turns
 
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
 EPS_AT_A_MILLION = {2: 0.05, 3: 0.2, 8: 1.3}
-LARGEST = {  # rows, by number of columns: beyond that it takes minutes or memory
+LARGEST = {  # rows, by number of columns: more take minutes or too much memory
     OURS: {2: 10_000_000, 3: 10_000_000, 8: 1_000_000},
     SKLEARN: {2: 1_000_000, 3: 300_000, 8: 30_000},
     WANG: {2: 10_000_000},  # wrong above two columns
@@ -38,7 +38,7 @@ def run(options: Options) -> bool:
 
 
 def measure(n: int, d: int, threads: int, chosen: list[str], options: Options) -> Row:
-    """Everybody who can, on one size."""
+    """All contenders that can take one size."""
     x = generators.blobs(n, d, 20, 1.0, seed=d)
     eps = EPS_AT_A_MILLION[d] * (1e6 / n) ** (1 / d)
     able = [name for name in chosen if n <= LARGEST[name].get(d, 0)]

@@ -44,7 +44,7 @@ def measure(
 
 
 class Rounds:
-    """Sees that every round solves the problem that was set, not one already solved."""
+    """Checks that every round solves the given problem, and not one that is solved already."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -61,7 +61,7 @@ class Rounds:
 def _calls(
     able: list[Contender], problem: Problem, max_iter: int, threads: int
 ) -> dict[str, Callable[[], Fit]]:
-    """A closure per contender; those that cannot stop repeat the first one's iterations."""
+    """A closure per contender; those without a stopping rule repeat the iterations of the first."""
     made: list[int] = []
 
     def call(one: Contender) -> Callable[[], Fit]:

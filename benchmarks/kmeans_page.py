@@ -95,7 +95,7 @@ def _time(entry: Row, ours: bool) -> str:
 
 
 def _answer(row: Row) -> str:
-    """Peers grouped by how their answer compares with ours."""
+    """Peers grouped by the comparison of their answers with ours."""
     if row["faults"]:
         return "**FAULT**"
     told: dict[str, list[str]] = {}

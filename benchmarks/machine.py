@@ -1,4 +1,4 @@
-"""What a number depends on: the machine, the versions, the moment."""
+"""The circumstances of a measurement: the machine, the versions, the moment."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def describe() -> dict[str, Any]:
 
 
 def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
-    """Versions of Coterie and of everything it is compared with."""
+    """Versions of Coterie and of all its peers."""
     found = {}
     for package in packages:
         try:
@@ -55,7 +55,7 @@ def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
 
 
 def moment() -> dict[str, object]:
-    """When, from which commit and under which load: stored with every row."""
+    """The time, the commit and the load: stored with every row."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "commit": _commit(),
@@ -110,7 +110,7 @@ def _memory_gb() -> float:
 
 
 def _commit() -> str:
-    """Short commit of the working tree, with + where it was changed; '' outside git."""
+    """Short commit of the working tree, with + if it was changed; '' outside git."""
     try:
         result = subprocess.run(
             ["git", "describe", "--always", "--dirty=+", "--exclude=*"],

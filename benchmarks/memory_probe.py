@@ -25,7 +25,7 @@ STATUS = Path("/proc/self/status")
 def probe(
     name: str, workload: str, dtype: str, threads: int, max_iter: int, quick: bool, cache: Path
 ) -> dict[str, int]:
-    """Bytes of the data, and the peak beyond what was resident before the fit."""
+    """Bytes of the data, and the peak beyond the resident memory before the fit."""
     contender = by_name(name)
     problem = load(select([workload])[0], dtype, quick, cache)
     with limited(threads):
@@ -49,7 +49,7 @@ def resident_after_reset() -> int:
 
 
 def give_back() -> None:
-    """What was freed before a fit returns to the system, or the fit would seem to need less."""
+    """Return freed memory to the system, or the fit would seem to need less."""
     gc.collect()
     if sys.platform == "linux":
         ctypes.CDLL(None).malloc_trim(0)

@@ -17,10 +17,10 @@ from benchmarks.options import Options
 from benchmarks.report import Results, Row
 from benchmarks.timing import limited, take_turns
 
-# Iterations of the two fits timed: far apart, since what new memory costs scikit-learn varies by
-# more than an iteration. One and three gave from -415 to 1053 ms for one that takes 650.
+# Iterations of the two fits timed: far apart, since the cost of new memory to scikit-learn varies
+# by more than an iteration. One and three gave from -415 to 1053 ms for one that takes 650.
 FEW = {OURS: (2, 22), "oneDAL": (1, 8), "scikit-learn": (2, 8)}
-DEFAULT_ROWS = 200_000  # of whole fits, at most: scikit-learn's take minutes beyond,
+DEFAULT_ROWS = 200_000  # rows of whole fits, at most: larger ones of scikit-learn take minutes,
 DEFAULT_WORK = 4_000_000_000  # and at most this many products of an M step
 LEAST = 1.0  # seconds that each contender has in a round
 SAME = 1e-6  # relative difference of answers after the same iterations
@@ -61,7 +61,7 @@ def measure(workload: Workload, threads: int, options: Options) -> Row:
             if failure or few.answer is None or more.answer is None:
                 entries[name] = {"failure": failure}
                 continue
-            # oneDAL ends earlier than it is told where the likelihood no longer grows.
+            # oneDAL ends before its number of iterations if the likelihood no longer grows.
             made = more.answer.iterations - few.answer.iterations
             entries[name] = {
                 "iteration": (more.best - few.best) / made,

@@ -15,7 +15,7 @@ from benchmarks.timing import limited
 
 
 def probe(name: str, workload: str, threads: int, quick: bool) -> dict[str, int]:
-    """Bytes at the peak beyond what was resident before the fit."""
+    """Bytes at the peak beyond the resident memory before the fit."""
     chosen = select((workload,))[0]
     X, start = load(chosen, quick)
     with limited(threads):

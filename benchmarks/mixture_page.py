@@ -106,7 +106,7 @@ def _mb(entry: Row) -> str:
 
 
 def draw(rows: list[Row], path: Path) -> None:
-    """How many times faster an iteration is, and the floor that was set."""
+    """Ratios of the times of an iteration, and the floor that was set."""
     chart, axes = plots.figure(1, 1, 8.5, 1.6 + 0.42 * len(rows))
     panel = axes[0, 0]
     for height, row in enumerate(rows):

@@ -1,4 +1,4 @@
-"""Who fits mixtures: ours, scikit-learn, and oneDAL by daal4py."""
+"""Implementations of mixtures: ours, scikit-learn, and oneDAL by daal4py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data for mixtures: Gaussians that overlap, or stand apart, and a start that all share."""
+"""Data for mixtures: Gaussians that overlap, or stand apart, and a start for all contenders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Workload:
-    """One line of the table, and how many times scikit-learn's speed it should reach."""
+    """One line of the table, and the ratio to scikit-learn's speed that it should reach."""
 
     name: str
     n: int
@@ -65,7 +65,7 @@ class Start:
 
 
 def load(workload: Workload, quick: bool) -> tuple[Any, Start]:
-    """Rows, centred, and where EM begins: near the truth, but not there."""
+    """Centred rows, and a start of EM near the truth."""
     rng = np.random.default_rng(7)
     n, d, k = workload.rows(quick), workload.d, workload.k
     means = workload.apart * rng.normal(size=(k, d))

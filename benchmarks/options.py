@@ -16,7 +16,7 @@ DEFAULT_CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
 
 @dataclass(frozen=True)
 class Options:
-    """What to measure, how often, and where things go."""
+    """The workloads, the number of repeats, and the places of results."""
 
     only: tuple[str, ...]
     quick: bool
@@ -30,7 +30,7 @@ class Options:
 
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> Options:
-        """Check what argparse cannot: counts that make sense on this machine."""
+        """Check that the counts make sense on this machine, which argparse cannot."""
         cores = os.cpu_count() or 1
         if arguments.repeat < 1:
             raise ValueError(f"--repeat must be at least 1, got {arguments.repeat}")

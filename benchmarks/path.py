@@ -46,7 +46,7 @@ def run(options: Options) -> bool:
 
 
 def measure(n: int, d: int, threads: int, options: Options) -> Row:
-    """One size: the structure, an answer from it, and what others take."""
+    """One size: the structure, an answer from it, and the peers."""
     from coterie import DBSCANPath
 
     x = generators.blobs(n, d, 20, 1.0, seed=d)
@@ -101,7 +101,7 @@ def hdbscan_edges(x: NDArray[np.float64], threads: int) -> NDArray[np.float64]:
 
 
 def try_hdbscan(x: NDArray[np.float64], threads: int) -> None:
-    """Not there is no fault: the timed call will say so."""
+    """Import fast_hdbscan if it is installed; the timed call reports if it is not."""
     with contextlib.suppress(ImportError):
         hdbscan_edges(x, threads)
 

@@ -1,4 +1,4 @@
-"""Everything that can be timed: Coterie and its peers, each behind the same small interface.
+"""Contenders that can be timed: Coterie and its peers, each behind the same small interface.
 
 A contender gets the data, the initial means, a cap on the iterations and a number of threads; it
 gives labels, means and the iterations it made. Imports happen on first use: a peer that is not
@@ -23,7 +23,7 @@ from benchmarks.report import progress
 
 @dataclass(frozen=True)
 class Fit:
-    """What a whole fit gave: labels (n,), means (k, d), iterations made."""
+    """The answer of a whole fit: labels (n,), means (k, d), iterations made."""
 
     labels: NDArray[np.integer[Any]]
     means: NDArray[np.floating[Any]]
@@ -42,7 +42,7 @@ class Contender:
     given_means: bool = True
 
     def why_missing(self) -> str:
-        """'' if it can be imported, else why not."""
+        """'' if it can be imported, else the reason that it cannot."""
         try:
             self.load()
         except ModuleNotFoundError as error:
@@ -65,7 +65,7 @@ class Contender:
         return self._fit(x, means.copy(), max_iter, threads)
 
     def warm_up(self, x: NDArray[Any], means: NDArray[Any], threads: int) -> None:
-        """Load libraries and start pools on a few rows; what fails here fails again when timed."""
+        """Load libraries and start pools on a few rows; a failure comes again in the timed call."""
         with contextlib.suppress(Exception):
             self.fit(x[:2000], means[:8], 2, threads)
 
@@ -155,7 +155,7 @@ class Faiss(Contender):
     """faiss, float32 only. It splits empty clusters, so its error is compared, not its labels.
 
     Its own stopping rule looks at a float32 objective, whose rounding can end a fit at half of the
-    iterations with a worse error; so the rule is off and it makes as many iterations as we do.
+    iterations with a worse error; so the rule is off and it makes as many iterations as Coterie.
     """
 
     name = "faiss"
@@ -220,7 +220,7 @@ PEERS: tuple[Contender, ...] = (
 
 
 def contenders(wanted: Sequence[str] = ()) -> list[Contender]:
-    """Those that can run, Coterie first; says why each of the others cannot."""
+    """The contenders that can run, Coterie first; says why each of the others cannot."""
     names = [peer.name for peer in PEERS]
     unknown = sorted(set(wanted) - set(names))
     if unknown:

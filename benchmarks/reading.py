@@ -136,7 +136,7 @@ def whole(path: Path, labels: Path, threads: int) -> dict[str, float]:
 
 
 def told_by(command: list[str], threads: int) -> str:
-    """What a process prints."""
+    """The output of a process."""
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}  # pyarrow listens to it too
     return subprocess.run(
         command, env=environment, check=True, capture_output=True, text=True
@@ -146,7 +146,7 @@ def told_by(command: list[str], threads: int) -> str:
 def wrong(
     ours: NDArray[Any] | None, theirs: NDArray[Any] | None, labels: NDArray[Any], threads: int
 ) -> list[str]:
-    """What the answers say against us."""
+    """Faults of our answers."""
     from coterie import KMeans
 
     assert ours is not None

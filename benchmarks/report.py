@@ -48,7 +48,7 @@ class Results:
         self._save()
 
     def take(self, rows: Iterable[Row], told: Callable[[Row], str]) -> bool:
-        """Add rows as they are measured, saying what each tells; True if none has faults."""
+        """Add and summarize rows as they are measured; True if none has faults."""
         passed = True
         for row in rows:
             self.add(row)
@@ -133,7 +133,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def cell(entry: Row | None, show: Callable[[Row], str]) -> str:
-    """What a contender did, if it took part and did not fail."""
+    """The record of a contender, if it took part and did not fail."""
     if entry is None:
         return "-"
     return "failed" if "failure" in entry else show(entry)
@@ -159,5 +159,5 @@ def figures(value: float | None) -> str:
 
 
 def progress(message: str) -> None:
-    """Say what is going on, on stderr: stdout is for results."""
+    """Tell the progress on stderr: stdout is for results."""
     print(message, file=sys.stderr, flush=True)

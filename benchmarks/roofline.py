@@ -1,4 +1,4 @@
-"""How near the brute kernel comes to what this machine can do.
+"""The speed of the brute kernel beside the peak of this machine.
 
 The peak is the practical one: a large float32 matrix product by the BLAS that NumPy uses, which is
 near the FMA peak but not it. The bandwidth is that of a NumPy copy of arrays far beyond the cache.

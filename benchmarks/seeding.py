@@ -39,7 +39,7 @@ class Seeder:
     dtypes: Sequence[str] = DTYPES
 
     def missing(self) -> bool:
-        """Whether its package cannot be imported."""
+        """True if its package cannot be imported."""
         try:
             import_module(self.module)
         except Exception:  # not installed or broken: either way not here
@@ -62,7 +62,7 @@ def _coterie(x: NDArray[Any], k: int, trials: int, seed: int, threads: int) -> N
 
 
 def _seeds_alone() -> bool:
-    """Whether Coterie can be asked for seeds without a fit."""
+    """True if Coterie gives seeds without a fit."""
     return hasattr(import_module("coterie"), "kmeans_plusplus")
 
 
@@ -137,7 +137,7 @@ def summary(row: Row) -> str:
 def measure(
     workload: Workload, dtype: str, threads: int, running: list[Seeder], options: Options
 ) -> Row:
-    """Time every seeder, one random state per round, and weigh the seeds that it chose."""
+    """Time every seeder, one random state per round, and compare the potentials of its seeds."""
     x = load(workload, dtype, options.quick, options.cache).x
     able = [one for one in running if dtype in one.dtypes]
     trials = 2 + int(np.log(workload.k))
@@ -175,7 +175,7 @@ def measure(
 
 
 def _judged(entries: dict[str, Row]) -> Row:
-    """Ratio to the fastest greedy peer, and what is wrong with our seeds, if anything."""
+    """Ratio to the fastest greedy peer, and the faults of our seeds."""
     peers = {n: e for n, e in entries.items() if n != OURS and e["greedy"] and "best" in e}
     ours = entries.get(OURS)
     if ours is None or not peers:
@@ -234,7 +234,7 @@ def _seeded(entry: Row) -> str:
 
 
 def draw(rows: list[Row], path: Path) -> None:
-    """Time against potential: the lower left is where one wants to be."""
+    """Time against potential: the lower left is best."""
     chart, axes = plots.figure(1, len(rows), 4.6 * len(rows) + 0.6, 4.2)
     for panel, row in zip(axes.ravel(), rows, strict=True):
         reached = {n: e for n, e in row["contenders"].items() if "best" in e}

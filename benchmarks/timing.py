@@ -36,16 +36,16 @@ class Series(Generic[T]):
 
     @property
     def median(self) -> float:
-        """Median wall time: what a user sees."""
+        """Median wall time: that of a user."""
         return statistics.median(self.wall)
 
     @property
     def cores_used(self) -> float:
-        """CPU seconds per wall second: shows whether a limit on threads was obeyed."""
+        """CPU seconds per wall second: shows if a limit on threads was obeyed."""
         return sum(self.cpu) / sum(self.wall)
 
     def record(self) -> dict[str, object]:
-        """As it goes into the JSON."""
+        """The record for the JSON."""
         if self.failure:
             return {"failure": self.failure}
         return {

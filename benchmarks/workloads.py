@@ -133,7 +133,7 @@ def load(workload: Workload, dtype: str, quick: bool, cache: Path) -> Problem:
 
 
 def data_path(workload: Workload, quick: bool, cache: Path) -> Path:
-    """Where a workload's array is cached; the number of rows and the format are in the name."""
+    """The cache file of a workload's array; its name has the number of rows and the format."""
     return cache / f"{workload.data}-{workload.rows(quick)}-v{FORMAT}.npy"
 
 
@@ -145,7 +145,7 @@ def distinct_rows(x: NDArray[Any], k: int, seed: int) -> NDArray[Any]:
 
 
 def save_array(path: Path, x: make.Array) -> None:
-    """Write beside, then rename: an interrupted run leaves no half file in the cache."""
+    """Write a file beside, then rename it: an interrupted run leaves no half file in the cache."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(f".{os.getpid()}.npy")
     np.save(partial, x)

@@ -2,7 +2,7 @@
 
     python tools/bits.py check                     # exits with 1 if an answer differs
     python tools/bits.py check --only dbscan/      # fits whose names contain this
-    python tools/bits.py record                    # writes the list, and says what changed
+    python tools/bits.py record                    # writes the list, and prints the changes
     python tools/bits.py record --list /tmp/old.json
 
 Every fit runs at all instruction-set levels of the machine, with 1, 2 and 3 threads, and must give
@@ -99,7 +99,7 @@ def check(path: Path, only: str | None) -> int:
 
 
 def record(path: Path, only: str | None) -> int:
-    """Store the bits and print what changed; nothing is stored if a promise is broken."""
+    """Store the bits and print the changes; nothing is stored if a promise is broken."""
     fits = chosen(only)
     found, broken = run(fits)
     if broken:
@@ -109,7 +109,7 @@ def record(path: Path, only: str | None) -> int:
     before = Listing.read(path) if path.exists() else Listing()
     for difference in differences(part_of(before, fits, every=only is None), found).values():
         say(difference.lines())
-    if only is not None:  # what is stored of other fits stays
+    if only is not None:  # other fits keep their lines
         found.exact = before.exact | found.exact
         found.libraries = before.libraries | found.libraries
     found.write(path)
@@ -118,7 +118,7 @@ def record(path: Path, only: str | None) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line says."""
+    """Run the command of the command line."""
     parser = argparse.ArgumentParser(description="Compare the bits of fits with a stored list.")
     parser.add_argument("command", choices=("check", "record"))
     parser.add_argument("--only", metavar="TEXT", help="only fits whose names contain this")

@@ -7,7 +7,7 @@ photograph, so that its licence is ours and anybody can draw it again, in about 
 
 The mountains are a height field lit by the sun and veiled by air; the lake shows the same scene
 from a camera mirrored at the water; the meadow is some thousands of painted blades and flowers.
-Everything is drawn twice as large as it is saved, which smooths all edges.
+The drawing is twice as large as the saved picture, which smooths all edges.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def snapshot(picture: Image.Image, random: np.random.Generator) -> Image.Image:
 
 
 def main() -> int:
-    """Draw the picture and save it where the command line says."""
+    """Draw the picture and save it to the path of the command line."""
     parser = argparse.ArgumentParser(description="Draw Coterie's sample picture.")
     parser.add_argument("output", type=Path, help="a .jpg or .png file to write")
     parser.add_argument("--seed", type=int, default=31, help="another number, another landscape")

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-NEW_ROWS = 333  # rows beside those of a fit, to be asked about
+NEW_ROWS = 333  # new rows beside those of a fit, for predict
 WORTH_THREADS = 140_000  # rows x columns x clusters for which an estimator uses three threads
 FEWEST_ROWS = 300
 UNEVEN = 37  # more rows, so that no chunk of a kernel divides them

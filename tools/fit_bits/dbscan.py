@@ -127,7 +127,7 @@ def distances_between(A: Floats, B: Floats) -> Floats:
 
 
 def precomputed(form: str, weighted: str) -> Fit:
-    """Distances that are given, as a matrix or as a sparse graph of the near ones."""
+    """Given distances, as a matrix or as a sparse graph of the near ones."""
 
     def run(threads: int) -> Found:
         X, new = rows("blobs", 400, 3)

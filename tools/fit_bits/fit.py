@@ -24,7 +24,7 @@ class Fit:
     name: str
     run: Callable[[int], Found]  # threads -> results
     group: str = EXACT  # LIBRARIES: bits also depend on NumPy, LAPACK or libm
-    by_level: bool = False  # whether every instruction-set level may have bits of its own
+    by_level: bool = False  # true if each instruction-set level may have bits of its own
 
 
 def name_of(*words: str, **options: Any) -> str:

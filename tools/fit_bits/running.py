@@ -50,7 +50,7 @@ def answer(fit: Fit) -> Answer:
                 way = f"{level} with {threads} threads"
                 try:
                     seen.setdefault(name, {})[way] = _run(fit, threads)
-                except Exception as error:  # a fit that fails is news, and no end of the list
+                except Exception as error:  # a failed fit is reported, and the others go on
                     said = f"{type(error).__name__}: {error}"
                     return Answer(broken=[f"{fit.name}: {way}: {said}"])
     for name, by_way in seen.items():

@@ -1,4 +1,4 @@
-"""The stored list: a line for each answer, and how another run compares with it."""
+"""The stored list: a line for each answer, and its comparison with another run."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ Random = np.random.Generator
 
 
 class Flower(NamedTuple):
-    """What one kind of flower looks like."""
+    """The look of one kind of flower."""
 
     petal: Colour
     middle: Colour

@@ -64,7 +64,7 @@ def terrain(noise: Noise, x: Array, z: Array, octaves: int) -> Array:
 
 
 def forest(noise: Noise, x: Array, z: Array, y: Array) -> Array:
-    """Return how densely trees stand, in [0, 1]: low slopes, with clearings."""
+    """Return the density of trees, in [0, 1]: low slopes, with clearings."""
     clearing = noise.layered(x / 420.0, z / 420.0, 5)
     return smoothstep(0.0, 0.10, 0.50 + (360.0 - y) / 900.0 - clearing) * smoothstep(
         0.8, 9.0 * clearing, y
@@ -102,7 +102,7 @@ def sky(noise: Noise, camera: Camera) -> Array:
 
 
 def trace(noise: Noise, camera: Camera) -> tuple[Array, NDArray[np.bool_]]:
-    """Return how far ahead each pixel's ray meets land, (h, w), and whether it does."""
+    """Return the depth at which each pixel's ray meets land, (h, w), and flags of rays that do."""
     ahead = np.geomspace(700.0, 16000.0, 2200)
     z = ahead[:, None]
     height = surface(noise, z * camera.columns(), z, 9)
@@ -118,7 +118,7 @@ def trace(noise: Noise, camera: Camera) -> tuple[Array, NDArray[np.bool_]]:
 
 
 def sun_reaches(noise: Noise, x: Array, y: Array, z: Array) -> Array:
-    """Return how much sunlight passes the mountains on its way to each point; 0 is shadow."""
+    """Return the share of sunlight that passes the mountains to each point; 0 is shadow."""
     clear = np.ones_like(x)
     for step in np.geomspace(60.0, 4000.0, 28):
         px, py, pz = (p + step * s for p, s in zip((x, y, z), SUN, strict=True))
@@ -166,7 +166,7 @@ def landscape(noise: Noise, camera: Camera) -> tuple[Array, NDArray[np.bool_]]:
 
 
 def lake(noise: Noise, picture: Array, land: NDArray[np.bool_]) -> Array:
-    """Fill in the water: a rippled mirror, and the turquoise below it where one looks down."""
+    """Fill in the water: a rippled mirror, and turquoise water in steep views."""
     camera = Camera()
     reflection, _ = landscape(noise, Camera(mirrored=True))
     down = np.maximum(-camera.rows(), 1e-4)[:, None] + np.zeros(camera.width)
