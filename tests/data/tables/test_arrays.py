@@ -131,3 +131,9 @@ def test_long_arrays_are_converted_in_pieces(tmp_path: Path, dtype: str, order: 
     np.testing.assert_array_equal(X, values.astype(np.float64))
     assert X.flags.c_contiguous
     np.testing.assert_array_equal(read_table(path, columns=[2, 0]).X, X[:, [2, 0]])
+
+
+def test_names_that_no_file_can_hold_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "x.npy", npy(np.eye(2)))
+    with pytest.raises(DataError, match=r"UTF-8 can hold, got 'b\\ud800' with half of a surrogate"):
+        read_table(path, columns=["a", "b\ud800"])

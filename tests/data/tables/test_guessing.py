@@ -29,11 +29,13 @@ from coterie.data.tables.opening import NOTHING
         ("1e3,-.5\n2,NA\n", ",", ".", ("column_0", "column_1")),
         ("\ufeffa,b\r\n1,2\r\n", ",", ".", ("a", "b")),
         ("a,,b\n1,2,3\n", ",", ".", ("a", "column_1", "b")),
+        ("52\t98,9\n54,1\t\n", "\t", ",", ("column_0", "column_1")),
     ],
 )
 def test_found(text: str, separator: str, decimal: str, names: tuple[str, ...]) -> None:
     reading = guess(text)
     assert (reading.separator, reading.decimal, reading.names) == (separator, decimal, names)
+    assert "nothing" not in reading.types
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ def choose_columns(
         if new == asked and not table.named:
             chosen, names = numbers, new
             _check_all_named(numbers, names)
+            _check_writable(names)
         else:
             repeated = {name for name, n in Counter(table.names).items() if n > 1}
             chosen = [
@@ -98,6 +99,17 @@ def warn_of_left_out(table: Opened, left_out: Sequence[int], where: str) -> None
             DataWarning,
             stacklevel=4,
         )
+
+
+def _check_writable(names: Sequence[str]) -> None:
+    for name in names:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise DataError(
+                f"expected names of columns that UTF-8 can hold, got {name!a} with half of a "
+                "surrogate pair; give the column another name"
+            ) from None
 
 
 def position_of(table: Opened, column: str | int) -> int:

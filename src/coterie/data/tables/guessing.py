@@ -133,16 +133,21 @@ def _with_decimals(
 def _reading(separator: str, decimal: str, lines: Lines, header: bool | None) -> Reading:
     whole = lines.whole
     below = whole[1:] if header is not False and len(whole) > 1 else whole
-    columns = zip(*below, strict=True)
-    types = tuple(type_of(cells, decimal) for cells in columns)
+    types = _types(below, decimal)
     titled = has_header(whole[0], below, types, decimal) if header is None else header
+    if not titled and below is not whole:
+        types = _types(whole, decimal)
     return Reading(separator, decimal, titled, (), types)
+
+
+def _types(records: Sequence[Record], decimal: str) -> tuple[str, ...]:
+    return tuple(type_of(cells, decimal) for cells in zip(*records, strict=True))
 
 
 def _unexplained(reading: Reading, records: Sequence[Record]) -> bool:
     """Return True if a name, or every cell of a text, could be divided into more cells."""
     others = set(SEPARATORS) - {reading.separator}
-    if reading.header and any(other in name for name in records[0] for other in others):
+    if reading.header and any(other in name for name in records[0] for other in {*others, '"'}):
         return True
     for i, kind in enumerate(reading.types):
         if kind != "text":
