@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import make_blobs
 
 # A shell starts background jobs with Ctrl-C ignored, and Python leaves it so. Tests of interrupts
-# must not depend on how they were started; their child processes inherit the usual answer.
+# must not depend on the shell; their child processes inherit the usual handling.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

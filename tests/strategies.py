@@ -1,4 +1,4 @@
-"""Cases for k-means, and what it means that two answers are the same.
+"""Cases for k-means, and the comparison of two answers, bit for bit.
 
 Shapes and kinds are drawn by Hypothesis, which finds a small case where one fails; the numbers
 come from a seeded generator, which fills arrays quickly.
@@ -28,7 +28,7 @@ THREADS = (1, 2, 3, 5, 64)
 
 
 def thorough(examples: int) -> Any:
-    """The same examples in every run, however slow the machine."""
+    """The same examples in every run, also on a slow machine."""
     return settings(
         max_examples=examples,
         derandomize=True,
@@ -104,7 +104,7 @@ def errors_of(run: Run) -> tuple[float, ...]:
 
 
 def rounding(case: Case, errors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How much more than each error the next may be.
+    """The most by which an error may exceed the one before it.
 
     In exact arithmetic the error falls with every update. Two roundings allow for a little more:
     - a distance of float64 has d + 2 of them, so of two means that are equally far but for that

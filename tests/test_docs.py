@@ -84,7 +84,7 @@ def anchors(page: Path) -> set[str]:
 
 @pytest.fixture
 def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A folder for what examples write, and the instruction-set level back in place afterwards."""
+    """A folder for the files of examples; the instruction-set level is restored afterwards."""
     monkeypatch.chdir(tmp_path)
     level = _native.simd_level()
     yield
@@ -114,7 +114,7 @@ def output_of(fence: Fence, page: Path, namespace: dict[str, Any]) -> str:
     code = compile("\n" * (fence.line - 1) + fence.text, str(page), "exec")
     screen = io.StringIO()
     with warnings.catch_warnings(), contextlib.redirect_stdout(screen):
-        # Examples show what happens to hostile data, so these two may come; no other may.
+        # Examples show hostile data, so these two warnings may come; no other may.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", RuntimeWarning)
         exec(code, namespace)

@@ -1,4 +1,4 @@
-"""DBSCAN by hand: core, border and noise, numbers of clusters, and what a run tells."""
+"""DBSCAN by hand: core, border and noise, numbers of clusters, and the text of a result."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_distance_of_exactly_eps_is_nearby(index: str) -> None:
     assert run([[0.0, 0.0], [3.0, 4.0]], np.nextafter(5.0, 0), 2, index=index).n_clusters == 0
 
 
-def test_a_run_says_what_it_did() -> None:
+def test_a_result_as_text() -> None:
     found = run([[0.0], [0.1], [5.0]], 1.0, 2)
     assert list(found.seconds) == ["index", "count", "connect", "label"]
     assert str(found).startswith("1 clusters, 2 core points, 1 of 3 points are noise, in ")

@@ -38,7 +38,7 @@ class Case:
 
     @property
     def plain(self) -> dict[str, Any]:
-        """The metric as the reference has it: powers 1, 2 and infinity by their own names."""
+        """The metric of the reference: powers 1, 2 and infinity have their own names."""
         named = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
         by_name = self.metric == "minkowski" and self.p in named
         return {"metric": named[self.p] if by_name else self.metric, "p": self.p}
@@ -99,7 +99,7 @@ def make_weights(kind: str, n: int, rng: np.random.Generator) -> NDArray[np.floa
 
 
 def make_eps(X: NDArray[Any], kind: str, metric: str, p: float, rng: np.random.Generator) -> float:
-    """Some way from nobody nearby to everybody; often a distance that occurs, so that it ties."""
+    """An eps between no neighbours and all; often a distance of two rows, so that it ties."""
     if metric == "cosine":
         return float(rng.choice([1e-12, 0.01, 0.1, 0.5, 1.0]))
     if metric == "haversine":

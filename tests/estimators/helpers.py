@@ -1,4 +1,4 @@
-"""What it means that two clusterings, or two models, are the same."""
+"""Comparison of two clusterings, or of two models."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def same_partition(a: Any, b: Any) -> bool:
-    """Whether two labellings group the same rows, whatever the numbers of the groups."""
+    """True if two labellings group the same rows, under any numbers of the groups."""
     pairs = set(zip(np.asarray(a).tolist(), np.asarray(b).tolist(), strict=True))
     return len(pairs) == len({p for p, _ in pairs}) == len({q for _, q in pairs})
 

@@ -1,4 +1,4 @@
-"""What the tests of good manners share: forks, interrupts, and what a process holds."""
+"""Helpers of the tests of processes: forks, interrupts, threads, open files and memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason=
 
 
 def holds_in_a_fork(check: Callable[[], Any]) -> bool:
-    """Whether a child of this process ends, and finds the check to be true."""
+    """True if a child of this process ends, and finds the check to be true."""
     child = os.fork()
     if child == 0:
         try:
@@ -82,7 +82,7 @@ def interrupted(model: Any, X: Any, after: float = 0.05) -> dict[str, Any]:
 
 
 def surroundings() -> dict[str, Any]:
-    """What a fit must leave alone."""
+    """The state of the process that a fit must not change."""
     numpy_state = np.random.get_state()  # noqa: NPY002
     return {
         "errstate": np.geterr(),
@@ -113,7 +113,7 @@ def resources() -> tuple[int, int, int]:
 def kept_by(work: Callable[[], object]) -> float:
     """Kilobytes the process keeps each time; threads and open files may not change at all.
 
-    The least of three times: the allocator's own ups and downs do not come every time, a leak does.
+    The least of three times: the allocator's own variation does not come every time, a leak does.
     """
     held = []
     for _ in range(4):
@@ -125,7 +125,7 @@ def kept_by(work: Callable[[], object]) -> float:
 
 
 def peak_growth(work: Callable[[], object]) -> int:
-    """Kilobytes that `work` took at most beyond what the process had before."""
+    """Kilobytes at the peak of `work` beyond the memory of the process before."""
     try:
         with open("/proc/self/clear_refs", "w") as marks:
             marks.write("5")  # the peak starts anew

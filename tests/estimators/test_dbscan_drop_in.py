@@ -144,7 +144,7 @@ def test_metrics_of_sets(metric):
 
 
 def test_parameters_that_the_rows_give(rows):
-    """Where scikit-learn wants them, ours can also take the variances of X."""
+    """scikit-learn requires them; Coterie can also take the variances of X."""
     V = rows.var(axis=0, ddof=1)
     given = DBSCAN(metric="seuclidean", metric_params={"V": V}).fit(rows)
     model = DBSCAN(metric="seuclidean").fit(rows)
@@ -192,7 +192,7 @@ def test_a_graph_of_distances(rows, diagonal):
     for form in (graph, sparse.csr_array(graph), graph.tocoo(), graph.tocsc()):
         ours = DBSCAN(**common, count_neighbors=True).fit(form)
         np.testing.assert_array_equal(ours.labels_, DBSCAN(0.6, min_samples=4).fit_predict(rows))
-        if diagonal:  # else a row does not say which point it is
+        if diagonal:  # else a row does not show its point
             np.testing.assert_array_equal(ours.predict(form), ours.labels_)
     assert_same(ours, cluster.DBSCAN(**common).fit(graph))
     assert (graph != before).nnz == 0
@@ -201,7 +201,7 @@ def test_a_graph_of_distances(rows, diagonal):
 
 
 def test_a_graph_that_is_not_symmetric(rows):
-    """Then a cluster grows along its arrows, as in scikit-learn."""
+    """A cluster grows along the arrows of such a graph, as in scikit-learn."""
     graph = kneighbors_graph(rows, 6, mode="distance")
     for eps in (0.4, 0.6, 0.8):
         common = {"eps": eps, "min_samples": 5, "metric": "precomputed"}

@@ -1,4 +1,4 @@
-"""The definition, and nothing but the definition: labels, core points, borders, counts."""
+"""DBSCAN beside its definition: labels, core points, borders and counts, bit for bit."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_any_scale(scale: float, metric: str) -> None:
 
 @pytest.mark.parametrize("offset", [1e5, 1e9, 1.7e12])
 def test_far_from_the_origin(offset: float) -> None:
-    # Whole numbers of 1/8 stay what they are, wherever they lie.
+    # Multiples of 1/8 keep all their digits at this offset.
     rng = np.random.default_rng(0)
     X = np.round(8 * rng.normal(size=(500, 2)) * 3) / 8
     expected = DBSCAN(eps=0.5).fit(X)

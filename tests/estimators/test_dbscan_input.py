@@ -1,4 +1,4 @@
-"""What may come in, and what is said about the rest: expected, actual, remedy."""
+"""Input of DBSCAN: accepted forms, and errors with expected, actual and remedy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from coterie.estimators import budget
 from .helpers import assert_same_state, state
 from .test_input import ACCEPTED, REFUSED, ROWS
 
-FOR_MEANS = ("too few rows", "too wild")  # these say what k-means cannot do
+FOR_MEANS = ("too few rows", "too wild")  # cases that only k-means refuses
 
 
 @pytest.mark.parametrize("case", [case for case in REFUSED if case not in FOR_MEANS])
@@ -131,7 +131,7 @@ def test_memory_counts_the_copy_of_given_distances():
     model.fit(sparse.csr_array(np.eye(300)))
 
 
-def test_sizes_as_people_say_them():
+def test_sizes_in_words():
     sizes = [budget.size(n) for n in (12, 4_300, 1e6, 12.34e9, 4e15)]
     assert sizes == ["12 bytes", "4.3 kB", "1 MB", "12.3 GB", "4e+06 GB"]
 
@@ -194,7 +194,7 @@ def test_models_travel():
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.longdouble])
-def test_eps_of_any_kind_of_number(kind):
+def test_eps_of_any_number_type(kind):
     expected = DBSCAN(2.5, min_samples=2).fit(ROWS)
     model = DBSCAN(kind(2.5), min_samples=2).fit(ROWS)
     np.testing.assert_array_equal(model.labels_, expected.labels_)

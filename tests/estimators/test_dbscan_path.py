@@ -1,4 +1,4 @@
-"""DBSCANPath gives the labels of DBSCAN at every eps, and says where they change."""
+"""DBSCANPath gives the labels of DBSCAN at every eps, and the values at which they change."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_check(estimator: DBSCANPath, check: Any) -> None:
 
 
 def assert_is(path: DBSCANPath, X: NDArray[Any], eps: float) -> None:
-    """As DBSCAN, and as the definition."""
+    """The path gives the answers of DBSCAN and of the definition."""
     model = DBSCAN(eps, min_samples=path.min_samples, metric=path.metric).fit(X)
     np.testing.assert_array_equal(path.labels(eps), model.labels_)
     np.testing.assert_array_equal(np.flatnonzero(path.core(eps)), model.core_sample_indices_)
@@ -52,7 +52,7 @@ def test_labels_are_those_of_dbscan(case: Case, seed: int) -> None:
 @thorough(60)
 @given(cases(metrics=METRICS, max_n=30, max_d=4))
 def test_every_change(case: Case) -> None:
-    """Before and at every eps where something changes; and something does change there."""
+    """Labels before and at every change of eps are right, and they differ there."""
     path = DBSCANPath(case.min_samples, metric=case.metric).fit(case.X)
 
     def seen(eps: float) -> tuple[list[int], int, int]:
@@ -167,7 +167,7 @@ def test_distances_with_few_digits_left(metric: str, size: float) -> None:
 
 @pytest.mark.parametrize(("min_samples", "eps"), [(2, 2e307), (1, 1.7e308), (2, 1.7e308)])
 def test_rows_too_far_apart_for_float64(min_samples: int, eps: float) -> None:
-    """Never nearby, as for DBSCAN. The reference squares eps, which overflows here."""
+    """Such rows are never nearby, as for DBSCAN. The reference would square eps and overflow."""
     X = np.array([[-1.7e308], [1.7e308], [1.6e308], [-1.6e308]])
     path = DBSCANPath(min_samples).fit(X)
     np.testing.assert_array_equal(path.labels(eps), [0, 1, 1, 0])

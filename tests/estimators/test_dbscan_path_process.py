@@ -1,4 +1,4 @@
-"""DBSCANPath at the door and in the process: messages, interrupts, memory, copies."""
+"""DBSCANPath: messages, interrupts, threads, memory and copies."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_eps_must_be_a_distance(eps: Any) -> None:
     ],
     ids=str,
 )
-def test_where_a_curve_is_looked_at_must_be_distances(eps: Any, words: str) -> None:
+def test_eps_of_a_curve_must_be_distances(eps: Any, words: str) -> None:
     with pytest.raises((ValueError, TypeError), match=words):
         DBSCANPath().fit(ROWS).curve(eps)
 
@@ -129,7 +129,7 @@ def test_memory_is_asked_for_before_work_begins() -> None:
 
 @needs_proc
 @pytest.mark.parametrize(("d", "min_samples"), [(2, 5), (3, 40)])
-def test_memory_is_what_was_announced(d: int, min_samples: int) -> None:
+def test_memory_stays_within_the_estimate(d: int, min_samples: int) -> None:
     X = np.random.default_rng(0).random((100_000, d))
     path = DBSCANPath(min_samples, n_jobs=2)
     assert peak_growth(lambda: path.fit(X)) * 1024 < fit_bytes(*X.shape, min_samples)

@@ -1,4 +1,4 @@
-"""A good guest in the process: forks, signals, failures, memory, and nothing left behind."""
+"""DBSCAN in its process: forks, signals, failures and memory; a fit leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variances and covariances that metrics divide by: taken from the rows, or given, and sound."""
+"""Variances and covariances of metrics, taken from the rows or given: all can be divided by."""
 
 from __future__ import annotations
 

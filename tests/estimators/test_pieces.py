@@ -1,4 +1,4 @@
-"""Copies in pieces: the same as at once, and Ctrl-C is heard between two pieces."""
+"""Copies in pieces: equal to copies at once, and Ctrl-C is handled between two pieces."""
 
 import signal
 

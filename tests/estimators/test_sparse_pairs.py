@@ -1,5 +1,5 @@
-"""Sparse rows that are too large as dense ones: the definition at every scale, and without Python
-for each pair."""
+"""Sparse rows that are too large as dense ones: the definition holds at every scale, and ties are
+decided together."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_pairs_that_tie_are_decided_by_the_definition(
 
 @pytest.fixture
 def decided(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many pairs were decided in each call."""
+    """The number of pairs that were decided in each call."""
     sizes: list[int] = []
     original = Euclidean.decided
 
@@ -110,7 +110,7 @@ def test_many_ties_are_decided_together(decided: list[int]) -> None:
 
 
 def test_counts_need_no_decision(decided: list[int]) -> None:
-    """Sums of whole numbers are exact, so ties are no question."""
+    """Sums of whole numbers are exact, so no tie needs a decision."""
     X = three_of_each_row(1.0)
     assert DBSCAN(np.sqrt(6), memory_budget=3e6).fit(X).index_ == "sparse"
     assert not decided

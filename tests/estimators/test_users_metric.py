@@ -1,4 +1,4 @@
-"""A metric that is a user's function: what it may give, and what is said about the rest."""
+"""A metric that is a user's function: numbers that it may give, and errors for all others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The grid of the plane gives DBSCAN's definition, wherever cells and their edges happen to lie."""
+"""The grid of the plane gives DBSCAN's definition, for any place of cells and their edges."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_threads_do_not_matter(kind: str) -> None:
 
 
 def test_full_cells_beside_each_other() -> None:
-    """Two crowds on lines just within eps of each other, just out of it, and exactly at it."""
+    """Two dense lines just within eps of each other, just out of it, and exactly at it."""
     rng = np.random.default_rng(0)
     for gap, clusters in ((0.999999, 1), (1.0, 1), (1.000001, 2)):
         y = np.repeat([0.0, gap], 3000)

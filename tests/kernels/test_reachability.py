@@ -82,7 +82,7 @@ def test_more_rows(kind: str, d: int, metric: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("d", [2, 7])
 def test_threads_do_not_matter(kind: str, d: int) -> None:
-    """Not even to which of several equally short edges is taken."""
+    """Threads do not decide between equally short edges either."""
     X = rows(kind, 9000, d, 3)
     expected = arrays(build(X, 5, threads=1))
     for threads in (*THREADS[1:], 2, 3):
