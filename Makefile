@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find native cmake -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint format stubs native-test sanitize flips bits bench clean
+.PHONY: demo test lint format stubs native-test shared-code sanitize flips bits bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed  ## a photo by all three methods, and two hard cases; writes demo.png
@@ -36,6 +36,12 @@ $(VENV)/.test-tools: $(VENV)/.installed
 native-test: $(VENV)/.installed  ## the C++ tests, which need no Python
 	@$(BIN)/cmake --build build/editable --target coterie_tests > build/native-test.log || { cat build/native-test.log; exit 1; }
 	build/editable/coterie_tests
+	@$(BIN)/python native/tests/no_shared_code.py build/editable
+
+shared-code: $(VENV)/.installed  ## whether levels share code, where compilers inline little
+	$(BIN)/cmake -S . -B build/inline-little -G Ninja -DCOTERIE_OPTIMISE=-O1 -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
+	$(BIN)/cmake --build build/inline-little --target coterie_core
+	$(BIN)/python native/tests/no_shared_code.py build/inline-little
 
 sanitize: $(VENV)/.installed  ## the C++ tests under address, undefined-behaviour and thread sanitizers
 	$(BIN)/cmake -S . -B build/asan -G Ninja -DCOTERIE_SANITIZE=address,undefined -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja

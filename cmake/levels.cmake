@@ -3,7 +3,7 @@
 
 function(coterie_options target)
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/native/include)
-  set(optimise -O3)
+  set(optimise ${COTERIE_OPTIMISE})
   if(COTERIE_SANITIZE)
     set(optimise -O1) # at -O3 checks within unrolled kernels take the compiler many times as long
   endif()

@@ -71,7 +71,8 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
     plan_.prepare_sketches(team, kernels, model);
     ready_threads(team, low_ ? kernels.scratch_low(model) : kernels.scratch_high(model));
 
-    const SumLayout layout{grid_ ? &*grid_ : nullptr, mass_grid_ ? &*mass_grid_ : nullptr};
+    const SumLayout layout{grid_ ? grid_->view() : LimbGrid{},
+                           mass_grid_ ? mass_grid_->view() : LimbGrid{}};
     const int64_t per_row = std::max<int64_t>(1, static_cast<int64_t>(k) * rows_.d);
     const int64_t most =
         low_ ? kLowChunk : std::clamp<int64_t>(kChunkWork / per_row / 48 * 48, 96, 9600);

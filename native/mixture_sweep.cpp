@@ -30,8 +30,11 @@ struct Directions {
         Buffer<float, Pages> each(static_cast<size_t>(k) * k * (1 + d));
         by_column.resize(k * size);
         units.resize(static_cast<size_t>(k) * k * padded);
-        team.for_chunks(k, 1, [&](int, int64_t c, int64_t) {
-            kernels().mixture_directions(task, static_cast<int>(c), each.data(), units.data());
+        const Kernels& level = kernels();
+        const size_t room = level.directions_doubles(task);
+        team.for_chunks(k, 1, [&](int thread, int64_t c, int64_t) {
+            level.mixture_directions(task, static_cast<int>(c), team.room(thread, room),
+                                     each.data(), units.data());
         });
         for (int own = 0; own < k; ++own)
             for (int i = 0; i <= d; ++i) {

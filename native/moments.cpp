@@ -171,7 +171,7 @@ WideSum weighted_moments(Team& team, const Rows& rows, const Grid& grid,
         part.row.resize(static_cast<size_t>(6) * grid.padded);
     }
     team.for_chunks(rows.n, chunk_of(rows), [&](int t, int64_t begin, int64_t end) {
-        kernels().moments(rows, grid, squares, begin, end, parts[t].row.data(),
+        kernels().moments(rows, grid.view(), squares.view(), begin, end, parts[t].row.data(),
                           parts[t].sums.data(), parts[t].squares.data());
     });
     WideSum total;

@@ -39,6 +39,13 @@ void share_out(coterie::Team& team, size_t count, double operations, const Work&
                     });
 }
 
+// A triangle becomes a root of it; false if it is not positive definite.
+bool root_of(bool (*coterie::Kernels::*root)(double*, int, double*), double* triangle, int d) {
+    const coterie::Kernels& level = coterie::kernels();
+    coterie::Buffer<double> scratch(level.root_doubles(d));
+    return (level.*root)(triangle, d, scratch.data());
+}
+
 void covariances_about(coterie::Team& team, Input<double, 2> second, Input<double, 1> mass,
                        Input<double, 2> first, Input<double, 2> shift, InOut<double, 2> out) {
     const size_t k = first.shape(0), d = first.shape(1), size = triangle_size(d);
@@ -61,7 +68,7 @@ std::vector<bool> wider_than(coterie::Team& team, Input<double, 2> triangles, In
     share_out(team, k, static_cast<double>(size) * d, [&](size_t c) {
         coterie::Buffer<double, coterie::Pages> rest(size);
         coterie::less_unit(triangles.data() + c * size, root.data(), times, d, rest.data());
-        found[c] = coterie::kernels().cholesky(rest.data(), static_cast<int>(d));
+        found[c] = root_of(&coterie::Kernels::cholesky, rest.data(), static_cast<int>(d));
     });
     return {found.begin(), found.end()};
 }
@@ -82,7 +89,7 @@ double largest_reach(Input<double, 2> triangles, Input<double, 2> vectors) {
 bool cholesky(InOut<double, 1> triangle, int d) {
     expect_shape("triangle", triangle, {triangle_size(d)});
     nb::gil_scoped_release release;
-    return coterie::kernels().cholesky(triangle.data(), d);
+    return root_of(&coterie::Kernels::cholesky, triangle.data(), d);
 }
 
 // Which of them has no root, the first one; or -1.
@@ -101,7 +108,7 @@ int64_t inverse_roots(coterie::Team& team, Input<double, 2> triangles, Input<int
         double* to = out.data() + which(i) * size;
         if (from != to)
             std::copy(from, from + size, to);
-        found[i] = coterie::kernels().inverse_root(to, d);
+        found[i] = root_of(&coterie::Kernels::inverse_root, to, d);
     });
     for (size_t i = 0; i < count; ++i)
         if (!found[i])

@@ -9,9 +9,9 @@ namespace coterie::COTERIE_LEVEL {
 // limbs: (levels, padded) += sign * x. Each limb takes the whole units of what the one above
 // left over; the integer number of units is read off the bits of value + magic.
 template <int Sign>
-COTERIE_INLINE void add_values(const double* x, const Grid& grid, int64_t* limbs) {
+COTERIE_INLINE void add_values(const double* x, const LimbGrid& grid, int64_t* limbs) {
     const int padded = grid.padded;
-    const double* magic = grid.magic.data();
+    const double* magic = grid.magic;
     for (int l = 0; l < padded; l += 4) {
         D4 rest = load<D4>(x + l);
         for (int j = 0; j < grid.levels; ++j) {
@@ -28,12 +28,12 @@ COTERIE_INLINE void add_values(const double* x, const Grid& grid, int64_t* limbs
 
 // The same for a row of D <= 8 columns that goes from memory to registers without a detour.
 template <int Sign, int D, class T>
-COTERIE_INLINE void add_few(const T* x, const Grid& grid, int64_t* limbs) {
+COTERIE_INLINE void add_few(const T* x, const LimbGrid& grid, int64_t* limbs) {
     constexpr int padded = (D + 3) / 4 * 4;
     for (int l = 0; l < padded; l += 4) {
         auto at = [x, l](int q) { return l + q < D ? static_cast<double>(x[l + q]) : 0.0; };
         D4 rest = {at(0), at(1), at(2), at(3)};
-        const double* magic = grid.magic.data() + l;
+        const double* magic = grid.magic + l;
         int64_t* limb = limbs + l;
         for (int j = 0; j < grid.levels; ++j, magic += padded, limb += padded) {
             const D4 m = load<D4>(magic);
@@ -48,7 +48,7 @@ COTERIE_INLINE void add_few(const T* x, const Grid& grid, int64_t* limbs) {
 
 // One number, at place `at` of every limb.
 template <int Sign>
-COTERIE_INLINE void add_value(double rest, const Grid& grid, size_t at, int64_t* limbs,
+COTERIE_INLINE void add_value(double rest, const LimbGrid& grid, size_t at, int64_t* limbs,
                               size_t stride) {
     for (int j = 0; j < grid.levels; ++j) {
         const double m = grid.magic[static_cast<size_t>(j) * grid.padded + at];
@@ -59,14 +59,14 @@ COTERIE_INLINE void add_value(double rest, const Grid& grid, size_t at, int64_t*
     }
 }
 
-template <int Sign> COTERIE_INLINE void add_mass(double w, const Grid& grid, int64_t* limbs) {
+template <int Sign> COTERIE_INLINE void add_mass(double w, const LimbGrid& grid, int64_t* limbs) {
     add_value<Sign>(w, grid, 0, limbs, 1);
 }
 
 // A sparse row: zeros hold no unit, so only its entries are looked at.
 template <int Sign, class T>
-COTERIE_INLINE void add_entries(const Rows& rows, int64_t i, const double* weight, const Grid& grid,
-                                int64_t* limbs) {
+COTERIE_INLINE void add_entries(const Rows& rows, int64_t i, const double* weight,
+                                const LimbGrid& grid, int64_t* limbs) {
     const T* values = static_cast<const T*>(rows.values);
     for (int64_t p = rows.starts[i]; p < rows.starts[i + 1]; ++p) {
         const size_t l = rows.columns[p];
@@ -85,7 +85,7 @@ COTERIE_INLINE void add_entries(const Rows& rows, int64_t i, const double* weigh
 template <int Sign, int D = 0>
 COTERIE_INLINE void add_row(const Rows& rows, const SumLayout& layout, Worker& worker, int64_t i,
                             int c) {
-    const Grid& grid = *layout.grid;
+    const LimbGrid& grid = layout.grid;
     int64_t* sums = worker.sums + static_cast<size_t>(c) * grid.size();
     worker.touched[c] = 1;
     if constexpr (D > 0) {
@@ -105,8 +105,8 @@ COTERIE_INLINE void add_row(const Rows& rows, const SumLayout& layout, Worker& w
         else
             add_entries<Sign, float>(rows, i, weight, grid, sums);
         if (weight)
-            add_mass<Sign>(*weight, *layout.mass,
-                           worker.mass + static_cast<size_t>(c) * layout.mass->levels);
+            add_mass<Sign>(*weight, layout.mass,
+                           worker.mass + static_cast<size_t>(c) * layout.mass.levels);
         else
             worker.mass[c] += Sign;
         return;
@@ -133,7 +133,7 @@ COTERIE_INLINE void add_row(const Rows& rows, const SumLayout& layout, Worker& w
     }
     add_values<Sign>(x, grid, sums);
     add_values<Sign>(error, grid, sums);
-    add_mass<Sign>(w, *layout.mass, worker.mass + static_cast<size_t>(c) * layout.mass->levels);
+    add_mass<Sign>(w, layout.mass, worker.mass + static_cast<size_t>(c) * layout.mass.levels);
 }
 
 // The label of row i becomes c; the sums follow.

@@ -2,8 +2,6 @@
 //
 // Matrices are upper triangles, row by row, and are replaced, four rows at a time. What earlier
 // rows or columns make of a tile of those four is added up in registers.
-#include <vector>
-
 #include "coterie/mixture.hpp"
 #include "wide.hpp"
 
@@ -67,12 +65,13 @@ COTERIE_INLINE void add_products(double* const* sums, const Triangle& R, int fir
 
 // Four rows, side by side.
 struct FourRows {
-    std::vector<double> memory;
     double* row[kFour];
-    explicit FourRows(int d) : memory(static_cast<size_t>(kFour) * d) {
+    size_t size;
+    FourRows(int d, double* memory) : size(static_cast<size_t>(kFour) * d) {
         for (int q = 0; q < kFour; ++q)
-            row[q] = memory.data() + static_cast<size_t>(q) * d;
+            row[q] = memory + static_cast<size_t>(q) * d;
     }
+    void clear() { std::fill(row[0], row[0] + size, 0.0); }
 };
 
 // Columns [l, l + 4) of four rows of U, from the sums of what is to the left of them; `diagonal`: U
@@ -109,22 +108,24 @@ inline void solve_last(double* const* sums, const Triangle& R, int l, bool diago
 
 } // namespace
 
+size_t root_doubles(int d) { return static_cast<size_t>(2) * kFour * d; }
+
 // False if the matrix is not positive definite.
-bool cholesky(double* values, int d) {
+bool cholesky(double* values, int d, double* scratch) {
     const Triangle C{values, d};
-    FourRows rows(d);                                         // of R, each less what is left of C
-    std::vector<double> less(static_cast<size_t>(kFour) * d); // - R(l, i + q) of rows l < i
+    FourRows rows(d, scratch);          // of R, each less what is left of C
+    double* less = scratch + rows.size; // - R(l, i + q) of rows l < i
     for (int i = 0; i < d; i += kFour) {
         const int count = std::min(kFour, d - i);
-        std::fill(rows.memory.begin(), rows.memory.end(), 0.0);
+        rows.clear();
         for (int q = 0; q < count; ++q)
             std::copy(C.row(i + q) + i + q, C.row(i + q) + d, rows.row[q] + i + q);
         for (int l = 0; l < i; ++l)
             for (int q = 0; q < count; ++q)
                 less[static_cast<size_t>(l) * kFour + q] = -C.row(l)[i + q];
         add_products(
-            rows.row, C, 0, i, [&](int l) { return less.data() + static_cast<size_t>(l) * kFour; },
-            1, i, d);
+            rows.row, C, 0, i, [&](int l) { return less + static_cast<size_t>(l) * kFour; }, 1, i,
+            d);
         for (int p = 0; p < count; ++p) {
             double* pivot = rows.row[p];
             const double square = pivot[i + p];
@@ -146,15 +147,15 @@ bool cholesky(double* values, int d) {
 }
 
 // The same.
-bool inverse_root(double* values, int d) {
-    if (!cholesky(values, d))
+bool inverse_root(double* values, int d, double* scratch) {
+    if (!cholesky(values, d, scratch))
         return false;
     const Triangle R{values, d};
-    FourRows rows(d); // of U; before that, of what is known of them times R
+    FourRows rows(d, scratch); // of U; before that, of what is known of them times R
     double* const* sums = rows.row;
     const auto known = [&](int l) { return sums[0] + l; };
     for (int i = 0; i < d; i += kFour) { // rows of U from i on need rows of R from i on only
-        std::fill(rows.memory.begin(), rows.memory.end(), 0.0);
+        rows.clear();
         for (int begin = i; begin < d; begin += kWide) {
             const int end = std::min(d, begin + kWide);
             add_products(sums, R, i, begin, known, d, begin, end);

@@ -2,8 +2,6 @@
 //
 // With F the factor of component c, a row is y = F'(z - m) there. Towards the mean of `own` points
 // v = F'(m_own - m) / |F'(m_own - m)|, and v'y = (F v)'z - (F v)'m: one product of a row.
-#include <vector>
-
 #include "mixture_leaf.hpp"
 
 namespace coterie::COTERIE_LEVEL {
@@ -57,15 +55,19 @@ template <class Visit> COTERIE_INLINE void for_tiles(const double* u, int d, con
 
 // directions: (k, 1 + d) of c: (F v)'m and F v for every `own`; units: v. Zeros, which bound
 // nothing, where means are the same.
-void mixture_directions(const MixtureTask& task, int c, float* directions, float* units) {
+size_t directions_doubles(const MixtureTask& task) {
+    return static_cast<size_t>(3) * 8 * task.shape.d;
+}
+
+void mixture_directions(const MixtureTask& task, int c, double* scratch, float* directions,
+                        float* units) {
     const int k = task.shape.k, d = task.shape.d, padded = (d + 3) / 4 * 4;
     const double* factor = task.factors + c * packed_factor(d);
     const double* mean = task.means + static_cast<size_t>(c) * d;
-    std::vector<double> memory(static_cast<size_t>(3) * d * 8);
-    double *between = memory.data(), *v = between + 8 * d, *along = v + 8 * d;
+    double *between = scratch, *v = between + 8 * d, *along = v + 8 * d;
     for (int first = 0; first < k; first += 8) {
         const int few = std::min(8, k - first);
-        std::fill(memory.begin(), memory.end(), 0.0);
+        std::fill(scratch, scratch + directions_doubles(task), 0.0);
         for (int q = 0; q < few; ++q)
             for (int i = 0; i < d; ++i)
                 between[8 * i + q] = task.means[static_cast<size_t>(first + q) * d + i] - mean[i];

@@ -5,8 +5,8 @@ namespace coterie::COTERIE_LEVEL {
 
 // row: (6, padded) scratch. Every product is taken together with its rounding error, so nothing is
 // lost.
-void moments(const Rows& rows, const Grid& grid, const Grid& squares, int64_t begin, int64_t end,
-             double* row, int64_t* out_sums, int64_t* out_squares) {
+void moments(const Rows& rows, const LimbGrid& grid, const LimbGrid& squares, int64_t begin,
+             int64_t end, double* row, int64_t* out_sums, int64_t* out_squares) {
     const int padded = grid.padded;
     double *x = row, *error = row + padded, *high = row + 2 * padded, *low = row + 3 * padded;
     double *high_error = row + 4 * padded, *low_error = row + 5 * padded;

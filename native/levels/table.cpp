@@ -12,7 +12,8 @@ size_t scratch_high(const Model&);
 void assign_low(const Rows&, const Model&, const SumLayout&, RowState, Worker&, int64_t, int64_t);
 void assign_high(const Rows&, const Model&, const SumLayout&, RowState, Worker&, int64_t, int64_t);
 void distances(const Rows&, const Model&, Worker&, int64_t, int64_t, double*);
-void moments(const Rows&, const Grid&, const Grid&, int64_t, int64_t, double*, int64_t*, int64_t*);
+void moments(const Rows&, const LimbGrid&, const LimbGrid&, int64_t, int64_t, double*, int64_t*,
+             int64_t*);
 void potentials(const SeedPass&, int64_t, int64_t, char*, int64_t*);
 double approach(const SeedPass&, int64_t, int64_t, char*, int64_t*);
 int64_t seek_buckets(const uint16_t*, int64_t, int64_t, const uint16_t*, int);
@@ -30,11 +31,13 @@ size_t mixture_full_doubles(const MixtureTask&);
 void mixture_few(const MixtureTask&, int64_t, int64_t, double*, double*, const Pause&);
 void mixture_axes(const MixtureTask&, int64_t, int64_t, double*, double*, const Pause&);
 void mixture_full(const MixtureTask&, int64_t, int64_t, double*, double*, const Pause&);
-bool cholesky(double*, int);
-bool inverse_root(double*, int);
+size_t root_doubles(int);
+bool cholesky(double*, int, double*);
+bool inverse_root(double*, int, double*);
 size_t moments_doubles(const MixtureTask&);
 void mixture_moments(const MixtureTask&, int64_t, int, int, int, double*, double*, const Pause&);
-void mixture_directions(const MixtureTask&, int, float*, float*);
+size_t directions_doubles(const MixtureTask&);
+void mixture_directions(const MixtureTask&, int, double*, float*, float*);
 
 namespace {
 
@@ -75,7 +78,9 @@ const Kernels table = {COTERIE_LEVEL_NAME,
                        mixture,
                        moments_doubles,
                        mixture_moments,
+                       directions_doubles,
                        mixture_directions,
+                       root_doubles,
                        cholesky,
                        inverse_root,
                        float_tree,

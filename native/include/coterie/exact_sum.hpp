@@ -9,9 +9,20 @@
 #include <cstdint>
 #include <vector>
 
+#include "coterie/inline.hpp"
+
 namespace coterie {
 
 class Team;
+
+// As kernels see the grid of some sums.
+struct LimbGrid {
+    int padded = 0, levels = 0;
+    const double* magic = nullptr; // as in Grid; null: such sums are not wanted
+
+    COTERIE_INLINE size_t size() const { return static_cast<size_t>(levels) * padded; }
+    COTERIE_INLINE explicit operator bool() const { return magic != nullptr; }
+};
 
 // Where the limbs of each column lie.
 struct Grid {
@@ -25,6 +36,7 @@ struct Grid {
     Grid(const int* top, int columns, int levels);
     int unit_exponent(int column, int level) const { return top[column] - 30 - 32 * level; }
     size_t size() const { return static_cast<size_t>(levels) * padded; }
+    LimbGrid view() const { return {padded, levels, magic.data()}; }
 };
 
 // A sum of integers times powers of two over the whole range of products w x^2 of float64 values.

@@ -18,7 +18,7 @@ struct Column;                         // interleave.hpp
 
 // Where vectors hold rows: few columns, or few means and not too many columns.
 constexpr int kFewColumns = 8, kFewMeans = 24, kSomeColumns = 64;
-inline bool rows_in_lanes(const Rows& rows, int k) {
+COTERIE_INLINE bool rows_in_lanes(const Rows& rows, int k) {
     return !rows.sparse() && (rows.d <= kFewColumns || (k <= kFewMeans && rows.d <= kSomeColumns));
 }
 
@@ -83,7 +83,7 @@ struct Model {
 
     // With so many terms that are not zero. The rounding of row and mean to float32 and the last
     // additions are a few terms more.
-    float error_of(int64_t terms) const {
+    COTERIE_INLINE float error_of(int64_t terms) const {
         return static_cast<float>((roundings * terms + 10) * 0x1p-24 * 1.01);
     }
 };
@@ -99,8 +99,8 @@ struct RowState {
 
 // Where the exact sums of a step go.
 struct SumLayout {
-    const Grid* grid = nullptr; // of x, or of w x
-    const Grid* mass = nullptr; // of w; null: rows are counted
+    LimbGrid grid; // of x, or of w x; without it nothing is added up
+    LimbGrid mass; // of w; without it rows are counted
 };
 
 // What one thread gathers during a step.
@@ -148,7 +148,7 @@ struct SeedPass {
     bool anew = true;                 // approach: count all rows, not only what changed
 
     // All but rows and copies is by place.
-    int64_t row_at(int64_t place) const {
+    COTERIE_INLINE int64_t row_at(int64_t place) const {
         return order ? place / kSegment * kSegment + order[place] : place;
     }
 };
@@ -170,8 +170,8 @@ struct Kernels {
     void (*distances)(const Rows&, const Model&, Worker&, int64_t begin, int64_t end, double* out);
 
     // Exact sums of w x and w x^2 by column, added to two grids; row: (6, padded) scratch.
-    void (*moments)(const Rows&, const Grid& grid, const Grid& squares, int64_t begin, int64_t end,
-                    double* row, int64_t* out_sums, int64_t* out_squares);
+    void (*moments)(const Rows&, const LimbGrid& grid, const LimbGrid& squares, int64_t begin,
+                    int64_t end, double* row, int64_t* out_sums, int64_t* out_squares);
 
     // Seeding. potentials: (trials,) += units left if the candidate became a seed.
     // approach: the only candidate becomes a seed; (buckets,) += units by bucket; the largest left.
@@ -199,10 +199,13 @@ struct Kernels {
     void (*mixture_moments)(const MixtureTask&, int64_t end, int component, int part, int parts,
                             double* scratch, double* sums, const Pause& pause);
     // Directions under one component towards the means of all others, see mixture_directions.cpp.
-    void (*mixture_directions)(const MixtureTask&, int component, float* directions, float* units);
+    size_t (*directions_doubles)(const MixtureTask&);
+    void (*mixture_directions)(const MixtureTask&, int component, double* scratch,
+                               float* directions, float* units);
     // Replace an upper triangle, see inverse_root.cpp; false if it is not positive definite.
-    bool (*cholesky)(double* triangle, int d);
-    bool (*inverse_root)(double* triangle, int d);
+    size_t (*root_doubles)(int d); // of scratch
+    bool (*cholesky)(double* triangle, int d, double* scratch);
+    bool (*inverse_root)(double* triangle, int d, double* scratch);
     // Density: kernels over the leaves of a tree.
     TreeKernels<float> (*float_tree)(Norm, int width);
     TreeKernels<double> (*double_tree)(Norm, int width);

@@ -37,7 +37,7 @@ constexpr double kNearOrigin = 64;   // square of a distance, in standard deviat
 struct SumsShape {
     Covariance kind;
     int k, d;
-    int64_t second() const {
+    COTERIE_INLINE int64_t second() const {
         switch (kind) {
         case Covariance::full: return static_cast<int64_t>(d) * (d + 1) / 2;
         case Covariance::diag: return d;
@@ -46,17 +46,17 @@ struct SumsShape {
         }
         return 0;
     }
-    int64_t size() const { return 1 + k * (1 + d + second()); }
+    COTERIE_INLINE int64_t size() const { return 1 + k * (1 + d + second()); }
     // Is there one set of sums for all threads?
-    bool shared() const { return kind == Covariance::full && d > kManyAxes; }
+    COTERIE_INLINE bool shared() const { return kind == Covariance::full && d > kManyAxes; }
     // Rows that are summed before the tree begins.
-    int64_t chunk_rows() const {
+    COTERIE_INLINE int64_t chunk_rows() const {
         return shared() ? 8 * kStretch : d <= 8 ? 8192 : d <= 24 ? 4096 : d <= 64 ? 2048 : 1024;
     }
 };
 
 // Numbers in a factor as the tiles of mixture_full.cpp read it.
-inline size_t packed_factor(int d) {
+COTERIE_INLINE size_t packed_factor(int d) {
     size_t size = 0;
     for (int j = 0; j < d; j += kTile) {
         const size_t wide = d - j < kTile ? d - j : kTile;
@@ -67,8 +67,10 @@ inline size_t packed_factor(int d) {
 
 // k, or the numbers of a matrix (1 + d, k) that rows are multiplied with, for components side by
 // side: what is subtracted, and then column by column.
-inline int side_by_side(int k) { return (k + kSide - 1) / kSide * kSide; }
-inline size_t product_size(int k, int d) { return static_cast<size_t>(d + 1) * side_by_side(k); }
+COTERIE_INLINE int side_by_side(int k) { return (k + kSide - 1) / kSide * kSide; }
+COTERIE_INLINE size_t product_size(int k, int d) {
+    return static_cast<size_t>(d + 1) * side_by_side(k);
+}
 
 // What a kernel needs to know; it only points.
 struct MixtureTask {
@@ -115,12 +117,12 @@ struct MixtureTask {
     double* degrees = nullptr; // (n, k)
     int32_t* labels = nullptr; // (n,)
 
-    bool computed() const { return !given_degrees && !given_labels && !all_in_one; }
+    COTERIE_INLINE bool computed() const { return !given_degrees && !given_labels && !all_in_one; }
     // May rows be measured from the origin, and moments be moved to the centres afterwards? Other
     // centres than the means are asked for where digits were lost.
-    bool about_origin() const { return near && own_centres && computed(); }
+    COTERIE_INLINE bool about_origin() const { return near && own_centres && computed(); }
     // May densities be left out? Degrees that are shown are shown however small they are.
-    bool screened() const {
+    COTERIE_INLINE bool screened() const {
         return shape.kind == Covariance::full && shape.d >= kScreened && shape.k > 1 &&
                computed() && !degrees;
     }
@@ -130,7 +132,7 @@ struct MixtureTask {
 struct Pause {
     Team* team;
     int thread;
-    void operator()() const { team->check(thread); }
+    COTERIE_INLINE void operator()() const { team->check(thread); }
 };
 
 // A mixture prepared for the kernels.

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "coterie/inline.hpp"
+
 namespace coterie {
 
 enum class Kind : uint8_t { float64, float32, csr64, csr32 };
@@ -20,12 +22,12 @@ struct Rows {
     const int32_t* columns = nullptr; // sparse: (nnz,), increasing within a row
     const double* weights = nullptr;  // (n,) or null for ones
 
-    bool sparse() const { return kind == Kind::csr64 || kind == Kind::csr32; }
-    double weight(int64_t i) const { return weights ? weights[i] : 1.0; }
+    COTERIE_INLINE bool sparse() const { return kind == Kind::csr64 || kind == Kind::csr32; }
+    COTERIE_INLINE double weight(int64_t i) const { return weights ? weights[i] : 1.0; }
 };
 
 // out: (d,) row i as float64, zeros where a sparse row has no entry.
-inline void read_row(const Rows& rows, int64_t i, double* out) {
+COTERIE_INLINE void read_row(const Rows& rows, int64_t i, double* out) {
     const int d = rows.d;
     switch (rows.kind) {
     case Kind::float64:

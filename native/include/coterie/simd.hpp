@@ -13,8 +13,7 @@
 #include <immintrin.h>
 #endif
 
-// Vectors must stay in registers: a call would send them through memory.
-#define COTERIE_INLINE inline __attribute__((always_inline))
+#include "coterie/inline.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 

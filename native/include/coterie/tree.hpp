@@ -18,7 +18,7 @@ namespace coterie {
 constexpr int kLeaf = 32; // at most 32: sets of points of a leaf are the bits of a word
 
 // Boxes are padded so that vectors can compare them, unless there are very few columns.
-constexpr int box_stride(int width) {
+COTERIE_INLINE constexpr int box_stride(int width) {
     return width <= 3 ? width : width <= 8 ? 8 : (width + 15) / 16 * 16;
 }
 

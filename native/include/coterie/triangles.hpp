@@ -5,12 +5,14 @@
 #include <cmath>
 #include <cstddef>
 
+#include "coterie/inline.hpp"
+
 namespace coterie {
 
-inline size_t triangle_size(size_t d) { return d * (d + 1) / 2; }
+COTERIE_INLINE size_t triangle_size(size_t d) { return d * (d + 1) / 2; }
 
 // Where row i of a triangle begins that has column i first: (i, j) is at j - i from there.
-inline size_t triangle_row(int d, int i) {
+COTERIE_INLINE size_t triangle_row(int d, int i) {
     return static_cast<size_t>(i) * d - static_cast<size_t>(i) * (i - 1) / 2;
 }
 
