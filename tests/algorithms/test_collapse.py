@@ -84,7 +84,7 @@ def test_runs_that_cannot_start_are_left_out() -> None:
     def make(number: int, seed: int) -> Any:
         if number != 1:
             raise ValueError(f"run {number}")
-        return type("Run", (), {"stopped": "", "error": 3.0})
+        return type("Run", (), {"reason": None, "error": 3.0})
 
     rules = type("Rules", (), {"deadline": None, "keep_on_interrupt": False})()
     found = best_of(3, 0, rules, make, lambda run: run.error, lambda run, _: run, ValueError)

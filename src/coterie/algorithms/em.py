@@ -21,6 +21,7 @@ from coterie.algorithms.mixture import (
     MixtureRun,
     MixtureSurvey,
 )
+from coterie.algorithms.stop import Stop, StopReason
 from coterie.engines.protocol import Engine
 from coterie.kernels import mixture_steps
 from coterie.kernels.exact import Floats
@@ -72,8 +73,8 @@ def em(
     del start  # its matrices may be large
     started = time.perf_counter()
     if rules.max_iter == 0:
-        return run.finish("max_iter=0 reached", started)
-    stopped = None
+        return run.finish(StopReason.MAX_ITER.stop(0), started)
+    stop = None
     try:
         for iteration in count(1):
             # 1. E step: degrees of belonging, kept only as the sums that the M step needs.
@@ -86,23 +87,23 @@ def em(
             try:
                 after = run.maximised(moments)
             except NotPositiveDefinite as flat:
-                stopped = f"stopped before iteration {iteration}: {flat}"
+                stop = StopReason.FLAT_COVARIANCE.stop(iteration, flat)
                 break
             # 3. Soft clustering error and its change.
             run.record(moments, after)
-            stopped = run.reason_to_stop(iteration)
-            run.advance(moments, after, None if stopped else proposal)
+            stop = run.reason_to_stop(iteration)
+            run.advance(moments, after, None if stop else proposal)
             del moments, after  # matrices may be large, and the next sweep brings more
             if observe is not None and observe(iteration, run.history[-1], run.in_data_units()):
-                stopped = stopped or "the callback asked to stop"
-            if stopped:
+                stop = stop or StopReason.CALLBACK.stop()
+            if stop:
                 break
     except KeyboardInterrupt:
         if not rules.keep_on_interrupt or not run.history:
             raise
-        stopped = "interrupted"
-    assert stopped is not None
-    return run.finish(stopped, started)
+        stop = StopReason.INTERRUPTED.stop()
+    assert stop is not None
+    return run.finish(stop, started)
 
 
 class Em:
@@ -206,14 +207,14 @@ class Em:
             self.frames.append(self.in_data_units())
         self._clock, self.sweeps = now, 0
 
-    def reason_to_stop(self, iteration: int) -> str | None:
+    def reason_to_stop(self, iteration: int) -> Stop | None:
         rules = self.rules
         if abs(self.history[-1].decrease) / self.survey.mass < rules.tol:
-            return f"the error changed by less than tol={rules.tol:g} per point"
+            return StopReason.LIKELIHOOD_SETTLED.stop(f"{rules.tol:g}")
         if rules.max_iter is not None and iteration >= rules.max_iter:
-            return f"max_iter={rules.max_iter} reached"
+            return StopReason.MAX_ITER.stop(rules.max_iter)
         if rules.deadline is not None and time.perf_counter() >= rules.deadline:
-            return "max_seconds reached"
+            return StopReason.MAX_SECONDS.stop()
         return None
 
     def advance(self, moments: Moments, after: Estimate, proposal: Proposal | None) -> None:
@@ -233,7 +234,7 @@ class Em:
     def in_data_units(self) -> Mixture:
         return self.mixture.from_frame(self.family, self.survey.frame)
 
-    def finish(self, stopped: str, started: float) -> MixtureRun:
+    def finish(self, stop: Stop, started: float) -> MixtureRun:
         """The error of the last mixture. What is large leaves as soon as it was translated."""
         if self.fallback is not None:
             self.mixture, self.factors = self.fallback
@@ -256,8 +257,8 @@ class Em:
             soft_clustering_error=error,
             log_likelihood=-error / self.survey.mass,
             n_iter=len(self.history),
-            converged="tol=" in stopped,
-            stopped=stopped,
+            converged=stop.reason.converged,
+            stopped=stop.words,
             history=tuple(self.history),
             notes=tuple(notes),
             seconds=time.perf_counter() - started,

@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 
 from coterie.algorithms.relocation import Relocation, empty_clusters, moved, relocated
 from coterie.algorithms.results import Floats, Frame, Iteration, Run
+from coterie.algorithms.stop import Stop, StopReason
 from coterie.engines.protocol import Engine
 from coterie.kernels import exact, steps
 from coterie.kernels.exact import ClusterSums
 from coterie.kernels.steps import Assignment, Survey
-
-UNCHANGED = "no assignment changed"
-CALLBACK = "the callback asked to stop"
 
 
 @dataclass(frozen=True)
@@ -56,9 +54,9 @@ def lloyd(
 def _until_it_stops(run: Lloyd, rules: Rules, observe: Observer | None) -> Run:
     """Algorithm 2, from the first assignment to the record of the run."""
     started = time.perf_counter()
-    stop = ""
+    stop: Stop | None = None
     try:
-        while not stop:
+        while stop is None:
             # 1. Update cluster assignments: the nearest mean, the lowest index among equals.
             assignment = run.assign()
             # 2., 3. Update activity indicators, and the means of the active clusters.
@@ -69,11 +67,12 @@ def _until_it_stops(run: Lloyd, rules: Rules, observe: Observer | None) -> Run:
             run.means = update.means
             if observe is not None:
                 asked = observe(len(run.history), run.history[-1], run.means)
-                stop = CALLBACK if asked and stop != UNCHANGED else stop
+                if asked and (stop is None or stop.reason is not StopReason.UNCHANGED):
+                    stop = StopReason.CALLBACK.stop()
     except KeyboardInterrupt:
         if not rules.keep_on_interrupt or not run.history:
             raise
-        stop = "interrupted"
+        stop = StopReason.INTERRUPTED.stop()
     return run.finish(stop, time.perf_counter() - started)
 
 
@@ -172,31 +171,32 @@ class Lloyd:
         )
         self._clock = now
 
-    def reason_to_stop(self, update: Update) -> str:
-        """Why the run ends here, or nothing."""
+    def reason_to_stop(self, update: Update) -> Stop | None:
+        """The reason for which the run ends here, or None."""
         rules, history = self.rules, self.history
         iteration = len(history)
         if update.moved == 0 and iteration > 1:
-            return UNCHANGED
+            return StopReason.UNCHANGED.stop()
         if rules.tol > 0:
             # One after the other, so that no summation trick of NumPy's decides when to stop.
             shift = float(np.add.accumulate(update.squares.ravel())[-1])
             if shift <= self._tol:
-                return f"the means moved less than tol={rules.tol:g}"
+                return StopReason.MEANS_SETTLED.stop(f"{rules.tol:g}")
         if rules.rel_tol > 0 and iteration > 1:
             before, now = history[-2].error, history[-1].error
             if before - now < rules.rel_tol * before:
-                return f"the error fell by less than rel_tol={rules.rel_tol:g}"
+                return StopReason.ERROR_SETTLED.stop(f"{rules.rel_tol:g}")
         if rules.max_iter is not None and iteration >= rules.max_iter:
-            return f"max_iter={rules.max_iter} reached"
+            return StopReason.MAX_ITER.stop(rules.max_iter)
         if rules.deadline is not None and time.perf_counter() >= rules.deadline:
-            return "max_seconds reached"
-        return ""
+            return StopReason.MAX_SECONDS.stop()
+        return None
 
-    def finish(self, stopped: str, seconds: float) -> Run:
+    def finish(self, stop: Stop, seconds: float) -> Run:
         """Labels and error of the last means."""
         n_iter = len(self.history)
-        sums = (self._last if stopped == UNCHANGED else self.assign()).sums
+        known = stop.reason is StopReason.UNCHANGED
+        sums = (self._last if known else self.assign()).sums
         squares = self.sum_of_squares(sums, self.means)
         return Run(
             means=self.means,
@@ -206,8 +206,8 @@ class Lloyd:
             inertia=exact.wide_ratio(squares, Fraction(1)),
             clustering_error=exact.wide_ratio(squares, self.survey.moments.mass),
             n_iter=n_iter,
-            converged=stopped == UNCHANGED or "tol=" in stopped,
-            stopped=stopped,
+            converged=stop.reason.converged,
+            stopped=stop.words,
             history=tuple(self.history),
             seconds=seconds,
             initial_means=self.initial_means,

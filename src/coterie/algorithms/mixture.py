@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from coterie.algorithms.covariance import Family
 from coterie.algorithms.covariance.floor import RELATIVE_FLOOR, Floor
+from coterie.algorithms.stop import StopReason
 from coterie.engines.protocol import Engine, by_row
 from coterie.kernels import marginal_steps, mixture_steps, steps
 from coterie.kernels.exact import Floats
@@ -82,12 +83,17 @@ class MixtureRun:
     log_likelihood: float  # its negative, by unit of weight
     n_iter: int
     converged: bool
-    stopped: str  # why, in words
+    stopped: str  # the reason, in words
     history: tuple[MixtureIteration, ...]
     notes: tuple[str, ...]  # what happened to components that a person should know
     seconds: float
     start: FirstMixture | Mixture  # the latter if the run comes from a file
     trace: tuple[Mixture, ...] | None = None  # the mixture that entered each round
+
+    @property
+    def reason(self) -> StopReason | None:
+        """The reason for which the run stopped; None if its words come from another version."""
+        return StopReason.of(self.stopped)
 
     @property
     def mixture(self) -> Mixture:

@@ -10,11 +10,11 @@ from typing import Generic, Protocol, TypeVar
 from coterie.algorithms.draws import Draws
 from coterie.algorithms.lloyd import Observer, Rules, lloyd
 from coterie.algorithms.results import Floats, Iteration, Run
+from coterie.algorithms.stop import StopReason
 from coterie.engines.protocol import Engine
 from coterie.kernels.steps import Survey
 
 STREAM = 0x72756E  # of the words that become the seeds of runs
-LAST_WORDS = ("max_seconds reached", "interrupted", "the callback asked to stop")
 
 
 class Stopped(Protocol):
@@ -22,6 +22,9 @@ class Stopped(Protocol):
 
     @property
     def stopped(self) -> str: ...
+
+    @property
+    def reason(self) -> StopReason | None: ...
 
 
 class Limits(Protocol):
@@ -78,7 +81,7 @@ class Restarts(Generic[AnyRun, AnyRecord]):
     best: AnyRun
     records: tuple[AnyRecord, ...]
     planned: int
-    cut_short: str | None  # why no further run was made, or why the last one ended early
+    cut_short: StopReason | None  # why no further run was made, or why the last one ended early
     left_out: tuple[str, ...] = ()  # why some of the planned runs could not start
 
     @property
@@ -114,11 +117,11 @@ def best_of(
     """
     best: AnyRun | None = None
     records: list[AnyRecord] = []
-    cut_short = None
+    cut_short: StopReason | None = None
     left_out: list[Exception] = []
     for number in range(n_init):
         if best is not None and _too_late(rules):
-            cut_short = "max_seconds reached"
+            cut_short = StopReason.MAX_SECONDS
             break
         own_seed = seed_of_run(seed, number)
         try:
@@ -126,7 +129,7 @@ def best_of(
         except KeyboardInterrupt:
             if best is None or not rules.keep_on_interrupt:
                 raise
-            cut_short = "interrupted"
+            cut_short = StopReason.INTERRUPTED
             break
         except hopeless as error_of_run:
             left_out.append(error_of_run)
@@ -134,8 +137,8 @@ def best_of(
         records.append(record(run, own_seed))
         if best is None or error(run) < error(best):
             best = run
-        if run.stopped in LAST_WORDS:
-            cut_short = run.stopped
+        if run.reason is not None and run.reason.ends_all_runs:
+            cut_short = run.reason
             break
     if best is None:
         raise left_out[0]

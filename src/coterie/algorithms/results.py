@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.algorithms.stop import StopReason
+
 Floats = NDArray[np.float64]
 
 
@@ -42,11 +44,16 @@ class Run:
     clustering_error: float
     n_iter: int
     converged: bool
-    stopped: str  # why, in words
+    stopped: str  # the reason, in words
     history: tuple[Iteration, ...]
     seconds: float
     initial_means: Floats
     trace: tuple[Frame, ...] | None = None
+
+    @property
+    def reason(self) -> StopReason | None:
+        """The reason for which the run stopped; None if its words come from another version."""
+        return StopReason.of(self.stopped)
 
     def __str__(self) -> str:
         return (

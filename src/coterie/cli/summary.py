@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coterie import colours
-from coterie.algorithms.lloyd import UNCHANGED
+from coterie.algorithms.stop import StopReason
 from coterie.choosing.words import number, plural, share
 from coterie.cli.methods_table import label_of
 from coterie.cli.voice import Voice
@@ -148,7 +148,7 @@ def cluster_means(outcome: Outcome) -> NDArray[np.float64] | None:
 def _known_means(outcome: Outcome) -> NDArray[np.float64] | None:
     """The means of a k-means fit that ran to its end: they are those of the rows."""
     model = outcome.model
-    at_end = getattr(model, "stopped_", None) == UNCHANGED
+    at_end = getattr(model, "stopped_", None) == StopReason.UNCHANGED
     if not at_end or getattr(model, "metric", None) != "euclidean":
         return None
     means: NDArray[np.float64] = model.cluster_centers_

@@ -8,6 +8,7 @@ import numpy as np
 
 from coterie.algorithms.lloyd import unit_rows
 from coterie.algorithms.results import Floats, Run
+from coterie.algorithms.stop import StopReason
 from coterie.estimators.problem import Problem
 from coterie.estimators.scaling import LARGEST_TOTAL, check_total, times_power
 from coterie.kernels import steps
@@ -43,7 +44,7 @@ def one_batch(
         clustering_error=inertia / data.total_weight,
         n_iter=n_before + 1,
         converged=False,
-        stopped="partial_fit moves the means by one batch",
+        stopped=StopReason.ONE_BATCH.value,
         history=(),
         seconds=time.perf_counter() - started,
         initial_means=times_power(means, -data.scale.rows),

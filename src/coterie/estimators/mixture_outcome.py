@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from coterie.algorithms.mixture import Mixture, MixtureIteration, MixtureRun
 from coterie.algorithms.restarts import Restarts
+from coterie.algorithms.stop import StopReason
 from coterie.estimators.mixture_problem import MixtureProblem
 from coterie.estimators.outcome import TO_THE_CALLER, warn_of_cut
 from coterie.estimators.progress import News, read_only
@@ -91,7 +92,7 @@ def warn_of_mixture(
         )
     for note in best.notes:
         warnings.warn(note, ConvergenceWarning, stacklevel=TO_THE_CALLER)
-    if "max_iter=" in best.stopped and max_iter != 0:
+    if best.reason is StopReason.MAX_ITER and max_iter != 0:
         decrease = best.history[-1].decrease
         change = ""
         if not math.isnan(decrease):
@@ -103,5 +104,5 @@ def warn_of_mixture(
             ConvergenceWarning,
             stacklevel=TO_THE_CALLER,
         )
-    elif "stopped before" in best.stopped:
+    elif best.reason is StopReason.FLAT_COVARIANCE:
         warnings.warn(f"EM {best.stopped}", ConvergenceWarning, stacklevel=TO_THE_CALLER)

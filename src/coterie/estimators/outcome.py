@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from coterie.algorithms.restarts import Restarts, RunRecord
 from coterie.algorithms.results import Floats, Frame, Iteration, Run
+from coterie.algorithms.stop import StopReason
 from coterie.engines.select import engine_over
 from coterie.estimators.comparison import Comparison
 from coterie.estimators.problem import Problem
@@ -94,7 +95,7 @@ def warn_of(found: Restarts[Run, RunRecord], data: Problem, max_seconds: float |
 def warn_of_cut(found: Restarts[Any, Any], max_seconds: float | None) -> None:
     """A fit that could not make all its runs, or not the last to its end."""
     converged = "had" if found.best.converged else "had not"
-    if found.cut_short == "max_seconds reached":
+    if found.cut_short is StopReason.MAX_SECONDS:
         warnings.warn(
             f"max_seconds={max_seconds:g} reached after {len(found.records)} of {found.planned} "
             f"runs, the last of them {found.records[-1].n_iter} iterations long; the best so far "
@@ -103,7 +104,7 @@ def warn_of_cut(found: Restarts[Any, Any], max_seconds: float | None) -> None:
             ConvergenceWarning,
             stacklevel=TO_THE_CALLER + 1,
         )
-    if found.cut_short == "interrupted":
+    if found.cut_short is StopReason.INTERRUPTED:
         warnings.warn(
             f"Interrupted with {len(found.records)} of {found.planned} runs made: the best so far "
             f"is kept, which {converged} converged. Fit again with warm_start=True to continue "

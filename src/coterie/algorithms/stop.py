@@ -1,0 +1,62 @@
+"""Reasons for which a run stops, and their words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class StopReason(StrEnum):
+    """One reason. Its value is its words, in which {} stands for the number of a rule.
+
+    Model files keep the words, so a change of words needs a new reason beside the old one.
+    """
+
+    UNCHANGED = "no assignment changed"
+    MEANS_SETTLED = "the means moved less than tol={}"
+    ERROR_SETTLED = "the error fell by less than rel_tol={}"
+    LIKELIHOOD_SETTLED = "the error changed by less than tol={} per point"
+    MAX_ITER = "max_iter={} reached"
+    MAX_SECONDS = "max_seconds reached"
+    CALLBACK = "the callback asked to stop"
+    INTERRUPTED = "interrupted"
+    FLAT_COVARIANCE = "stopped before iteration {}: {}"
+    ONE_BATCH = "partial_fit moves the means by one batch"
+
+    @property
+    def converged(self) -> bool:
+        """True if the run came to its end by itself."""
+        return self in (
+            StopReason.UNCHANGED,
+            StopReason.MEANS_SETTLED,
+            StopReason.ERROR_SETTLED,
+            StopReason.LIKELIHOOD_SETTLED,
+        )
+
+    @property
+    def ends_all_runs(self) -> bool:
+        """True if no further run is to be made."""
+        return self in (StopReason.MAX_SECONDS, StopReason.CALLBACK, StopReason.INTERRUPTED)
+
+    def stop(self, *values: object) -> Stop:
+        """A stop for this reason. values : one for each {} of the words."""
+        return Stop(self, self.value.format(*values))
+
+    @classmethod
+    def of(cls, words: str) -> StopReason | None:
+        """The reason whose words these are, as records and model files keep them; None for words
+        of another version."""
+        for reason in cls:
+            pattern = re.escape(reason.value).replace(r"\{\}", ".+")
+            if re.fullmatch(pattern, words, re.DOTALL):
+                return reason
+        return None
+
+
+@dataclass(frozen=True)
+class Stop:
+    """The reason for which one run stopped, in words with the numbers of its rules."""
+
+    reason: StopReason
+    words: str
