@@ -25,7 +25,6 @@ from coterie.estimators.mixture_given import PARTS, Given, family_and_given
 from coterie.estimators.mixture_model import MixtureModel
 from coterie.estimators.mixture_outcome import (
     fitted_attributes,
-    in_user_units,
     news_of_mixture,
     warn_of_mixture,
 )
@@ -290,7 +289,7 @@ default="kmeans"
             observe, faster = progress.watch(number), self._acceleration(data, family, rules)
             known, step = data.survey, data.sweep
             run = em(data.engine, known, family, start(seed), rules, observe, faster, step)
-            return in_user_units(run, data.weight_exponent)
+            return data.units.restored(run)
 
         found = best_of(
             n_init,

@@ -19,7 +19,6 @@ from coterie.estimators.means_model import MeansModel
 from coterie.estimators.minibatch import one_batch
 from coterie.estimators.outcome import fitted_attributes, news_of_means, warn_of
 from coterie.estimators.progress import FitEvent, Progress, fitting
-from coterie.estimators.scaling import times_power
 from coterie.estimators.starting import base_seed, fixed_means, number_of_runs, starter
 from coterie.estimators.validation import N_JOBS, check_rows, check_weights
 
@@ -240,7 +239,7 @@ class KMeans(MeansModel):
         fixed = fixed_means(self, X.shape[1], previous)
         data = self._problem(X, weights, fixed, at_least=self.n_clusters, directions=directions)
         n_init = number_of_runs(self, fixed)
-        news = functools.partial(news_of_means, data.scale, self.metric)
+        news = functools.partial(news_of_means, data.units, self.metric)
         progress = Progress(self, data.X, data.weights, n_init, news)
         found = restarts(
             data.engine,
@@ -252,12 +251,12 @@ class KMeans(MeansModel):
             watch=progress.watch,
         )
         warn_of(found, data, self.max_seconds)
-        best = data.scale.restored(found.best)
+        best = data.units.restored(found.best)
         self._adopt(
             fitted_attributes(best, data),
             _metric=self.metric,
             stopped_=found.stopped,
-            runs_=tuple(data.scale.restored(record) for record in found.records),
+            runs_=tuple(data.units.restored(record) for record in found.records),
         )
         progress.end()
         return self
@@ -301,7 +300,7 @@ class KMeans(MeansModel):
         if known is None:
             means = starter(self, data, None)(base_seed(self.random_state))
         else:
-            means = np.ascontiguousarray(times_power(known, data.scale.rows), dtype=np.float64)
+            means = np.ascontiguousarray(data.units.rows_in(known), dtype=np.float64)
         counts = self.counts_ if begun else np.zeros(len(means))
         n_before = self.n_iter_ if begun else 0
         run = one_batch(data, means, counts, n_before, directions=directions)

@@ -20,7 +20,7 @@ from coterie.estimators.comparison import Comparison
 from coterie.estimators.pieces import picked
 from coterie.estimators.problem import Problem, look_at, problem
 from coterie.estimators.progress import CallbackSupportMixin
-from coterie.estimators.scaling import Reach, row_exponent, times_power
+from coterie.estimators.scaling import Reach, row_exponent
 from coterie.estimators.validation import check_rows, check_weights, team_for
 from coterie.kernels import _native
 
@@ -95,7 +95,7 @@ class MeansModel(
         weights = check_weights(sample_weight, X.shape[0])
         centres = self._centres
         data = self._problem(X, weights, centres, at_least=1, directions=self._directions)
-        means = np.ascontiguousarray(times_power(centres, data.scale.rows))
+        means = np.ascontiguousarray(data.units.rows_in(centres))
         total = data.sum_of_squares(data.assign(means), means)
         if np.isinf(total):
             warn_of_infinity("score", stacklevel=3)

@@ -10,7 +10,7 @@ from coterie.algorithms.lloyd import unit_rows
 from coterie.algorithms.results import Floats, Run
 from coterie.algorithms.stop import StopReason
 from coterie.estimators.problem import Problem
-from coterie.estimators.scaling import LARGEST_TOTAL, check_total, times_power
+from coterie.estimators.scaling import LARGEST_TOTAL, check_total
 from coterie.kernels import steps
 
 
@@ -23,7 +23,7 @@ def one_batch(
     """
     started = time.perf_counter()
     sums = data.assign(means)
-    mass = times_power(sums.weights, -data.scale.weights)
+    mass = data.units.weights_out(sums.weights)
     with np.errstate(over="ignore"):
         total = counts + mass
     check_total(total, LARGEST_TOTAL, "the sample_weight of all batches")
@@ -36,7 +36,7 @@ def one_batch(
     after = data.assign(moved)
     inertia = data.sum_of_squares(after, moved)
     return Run(
-        means=times_power(moved, -data.scale.rows),
+        means=data.units.rows_out(moved),
         labels=data.engine.gather(steps.nearest, moved, data.survey.extent),
         active=total > 0,
         counts=total,
@@ -47,5 +47,5 @@ def one_batch(
         stopped=StopReason.ONE_BATCH.value,
         history=(),
         seconds=time.perf_counter() - started,
-        initial_means=times_power(means, -data.scale.rows),
+        initial_means=data.units.rows_out(means),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import replace
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
@@ -15,22 +14,7 @@ from coterie.algorithms.stop import StopReason
 from coterie.estimators.mixture_problem import MixtureProblem
 from coterie.estimators.outcome import TO_THE_CALLER, warn_of_cut
 from coterie.estimators.progress import News, read_only
-from coterie.estimators.scaling import times_power
 from coterie.kernels.mixture_steps import Frame
-
-
-def in_user_units(run: MixtureRun, exponent: int) -> MixtureRun:
-    """A run whose weights of rows had been multiplied by ``2**exponent``."""
-    if exponent == 0:
-        return run
-    history = tuple(_iteration(record, exponent) for record in run.history)
-    error = float(times_power(run.soft_clustering_error, -exponent))
-    return replace(run, soft_clustering_error=error, history=history)
-
-
-def _iteration(record: MixtureIteration, exponent: int) -> MixtureIteration:
-    error, decrease = times_power((record.error, record.decrease), -exponent)
-    return replace(record, error=float(error), decrease=float(decrease))
 
 
 def news_of_mixture(
@@ -41,7 +25,7 @@ def news_of_mixture(
     mixture: Mixture,
 ) -> News:
     """An iteration of EM as listeners hear of it. kept : attributes that no iteration changes."""
-    record = _iteration(record, data.weight_exponent)
+    record = data.units.restored(record)
     parts = (mixture.weights, mixture.means, mixture.covariances)
     mixture = Mixture(*map(read_only, parts))
     model = {
@@ -58,7 +42,7 @@ def news_of_mixture(
 
 def fitted_attributes(run: MixtureRun, data: MixtureProblem) -> dict[str, Any]:
     """Attributes for a run in the units of the user."""
-    mass = float(times_power(data.survey.mass, -data.weight_exponent))
+    mass = float(data.units.weights_out(data.survey.mass))
     bounds = [-record.error / mass for record in run.history]
     attributes: dict[str, Any] = {
         "weights_": run.weights,

@@ -15,9 +15,9 @@ from coterie.algorithms.mixture import MixtureSurvey, survey, survey_of_cells
 from coterie.algorithms.results import Floats
 from coterie.engines.protocol import Engine
 from coterie.engines.select import engine_over
-from coterie.estimators.pieces import picked
-from coterie.estimators.scaling import LARGEST_MIXTURE, times_power, weight_exponent
-from coterie.estimators.validation import check_enough_rows, refuse_not_finite
+from coterie.estimators.prepare import rows_of_weight_zero, rows_that_count
+from coterie.estimators.scaling import LARGEST_MIXTURE, Units
+from coterie.estimators.validation import refuse_not_finite
 from coterie.kernels import _native, marginal_steps, mixture_steps, steps
 from coterie.kernels.mixture_steps import Sums
 
@@ -33,7 +33,7 @@ class MixtureProblem:
     X: Floats  # rows as they are swept, NaN where a cell is missing
     fill: Floats | None  # (d,) means of columns, where cells are missing
     weights: Floats | None
-    weight_exponent: int
+    units: Units
     engine: Engine  # over X
     survey: MixtureSurvey
 
@@ -82,23 +82,20 @@ def mixture_problem(
     names: Any = None,
 ) -> MixtureProblem:
     """Find values that are not finite, drop rows without weight, look at the data."""
-    absent = None if weights is None or weights.all() else weights == 0
-    n_absent = 0 if absent is None else int(absent.sum())
-    check_enough_rows(X.shape[0] - n_absent, n_components, n_absent, "n_components")
+    n_rows = X.shape[0]
+    absent = rows_of_weight_zero(weights, n_rows, at_least=n_components, name="n_components")
     engine, missing = look_at_rows(X, marginal=marginal, team=team, names=names)
-    if absent is not None and weights is not None:
-        there = np.flatnonzero(~absent)
-        X, weights = picked(X, there), weights[there]
-    light = weight_exponent(weights, LARGEST_MIXTURE)
-    own = None if weights is None else times_power(weights, light)
-    if own is not None:
+    counted = rows_that_count(X, weights, absent, LARGEST_MIXTURE)
+    X, own = counted.X, counted.own_weights
+    if absent is not None or own is not None:
         engine = engine_over(X, own, team=team)
+    fill = None
     if missing:
-        data = _with_gaps(X, own, light, engine, family, names)
+        fill, known = _survey_with_gaps(X, own, engine, family, names)
     else:
-        data = MixtureProblem(X, None, own, light, engine, survey(engine, family))
-    _check_spread(data.survey, names)
-    return data
+        known = survey(engine, family)
+    _check_spread(known, names)
+    return MixtureProblem(X, fill, own, Units(0, counted.weight_exponent), engine, known)
 
 
 def _check_spread(known: MixtureSurvey, names: Any) -> None:
@@ -118,9 +115,9 @@ def _check_spread(known: MixtureSurvey, names: Any) -> None:
         )
 
 
-def _with_gaps(
-    X: Floats, weights: Floats | None, light: int, engine: Engine, family: Family, names: Any
-) -> MixtureProblem:
+def _survey_with_gaps(
+    X: Floats, weights: Floats | None, engine: Engine, family: Family, names: Any
+) -> tuple[Floats, MixtureSurvey]:
     """Means and a survey of the cells that are there."""
     cells = survey_of_cells(engine, engine.reduce(marginal_steps.cell_range))
     if not cells.seen.all():
@@ -134,4 +131,4 @@ def _with_gaps(
         )
     whole = np.where(np.isnan(X), cells.means, X)
     filled = survey(engine_over(whole, weights, team=engine.team), family)
-    return MixtureProblem(X, cells.means, weights, light, engine, cells.of_cells(filled))
+    return cells.means, cells.of_cells(filled)

@@ -16,22 +16,22 @@ from coterie.engines.select import engine_over
 from coterie.estimators.comparison import Comparison
 from coterie.estimators.problem import Problem
 from coterie.estimators.progress import News, read_only
-from coterie.estimators.scaling import SMALLEST_NORMAL, Scale, times_power
+from coterie.estimators.scaling import SMALLEST_NORMAL, Units
 from coterie.kernels import steps
 
 TO_THE_CALLER = 5  # frames from a warning here to the line that called fit
 
 
 def news_of_means(
-    scale: Scale, metric: str, iteration: int, record: Iteration, means: Floats
+    units: Units, metric: str, iteration: int, record: Iteration, means: Floats
 ) -> News:
     """An iteration of k-means as listeners hear of it. `record` and `means` are the drivers'."""
-    record, means = scale.restored(record), read_only(times_power(means, -scale.rows))
+    record, means = units.restored(record), read_only(units.rows_out(means))
     model = {
         "cluster_centers_": means,
         "n_features_in_": means.shape[1],
         "_n_features_out": len(means),
-        "_exponent": scale.rows,
+        "_exponent": units.row_exponent,
         "_metric": metric,
     }
     line = f"clustering error {record.error:.6g}, {record.moved} points moved"
@@ -52,7 +52,7 @@ def fitted_attributes(run: Run, data: Problem) -> dict[str, Any]:
         "stopped_": run.stopped,
         "history_": run.history,
         "_n_features_out": len(run.means),
-        "_exponent": data.scale.rows,
+        "_exponent": data.units.row_exponent,
     }
     if run.trace is not None:
         attributes["trace_"] = run.trace
@@ -63,7 +63,7 @@ def fitted_attributes(run: Run, data: Problem) -> dict[str, Any]:
         engine = engine_over(data.rest, team=data.engine.team)
         extent = engine.reduce(steps.extent)
         labels[data.absent] = Comparison(
-            data.rest, engine, extent, run.means, data.scale.rows
+            data.rest, engine, extent, run.means, data.units.row_exponent
         ).nearest()
         attributes["labels_"] = labels
         if run.trace is not None:
@@ -89,7 +89,7 @@ def warn_of(found: Restarts[Run, RunRecord], data: Problem, max_seconds: float |
             stacklevel=TO_THE_CALLER,
         )
     warn_of_cut(found, max_seconds)
-    _warn_of_size(best.inertia, data.scale.restored(best).inertia)
+    _warn_of_size(best.inertia, data.units.restored(best).inertia)
 
 
 def warn_of_cut(found: Restarts[Any, Any], max_seconds: float | None) -> None:

@@ -14,18 +14,17 @@ from coterie.engines.protocol import Engine
 from coterie.engines.select import engine_over
 from coterie.estimators.directions import unit_rows
 from coterie.estimators.pieces import picked
+from coterie.estimators.prepare import rows_of_weight_zero, rows_that_count
 from coterie.estimators.scaling import (
     LARGEST_SPREAD,
     LARGEST_SQUARE,
     LARGEST_VALUE,
     Reach,
-    Scale,
+    Units,
     row_exponent,
     scaled_rows,
-    times_power,
-    weight_exponent,
 )
-from coterie.estimators.validation import check_enough_rows, refuse_not_finite
+from coterie.estimators.validation import refuse_not_finite
 from coterie.kernels import _native, exact, steps
 from coterie.kernels.exact import ClusterSums
 from coterie.kernels.steps import Extent, Survey
@@ -53,14 +52,14 @@ class Problem:
     weights: Floats | None  # positive, in the units of the user
     absent: NDArray[np.bool_] | None  # which of all rows have weight zero; None: none has
     rest: Any  # the rows of weight zero, which are not in X
-    scale: Scale
+    units: Units
     engine: Engine
     survey: Survey
 
     @property
     def total_weight(self) -> float:
         mass = exact.to_float(self.survey.moments.mass)
-        return float(times_power(mass, -self.scale.weights))
+        return float(self.units.weights_out(mass))
 
     def assign(self, means: Floats) -> ClusterSums:
         """The sums of the rows nearest to each mean. means : (k, d) in the drivers' units."""
@@ -70,7 +69,9 @@ class Problem:
         """Sum of w |x - m|^2 over the rows, exactly, then rounded: in the units of the user."""
         saved = sums.saved(self.engine.team, means)
         left = exact.in_wide_units(self.survey.moments.squares) - saved
-        return exact.wide_ratio(left, exact.scaled(1, 2 * self.scale.rows + self.scale.weights))
+        return exact.wide_ratio(
+            left, exact.scaled(1, 2 * self.units.row_exponent + self.units.weight_exponent)
+        )
 
 
 def problem(
@@ -91,33 +92,29 @@ def problem(
     means : (k, d) that the rows will meet, or None if these will be chosen from the rows.
     squares_of_values : whether values are squared, and not only differences of values.
     """
-    absent = None if weights is None or weights.all() else weights == 0
-    n_absent = 0 if absent is None else int(absent.sum())
-    check_enough_rows(X.shape[0] - n_absent, at_least, n_absent)
+    absent = rows_of_weight_zero(weights, X.shape[0], at_least=at_least, name="n_clusters")
     X, engine, extent = look_at(X, directions=directions, team=team, names=names)
+    counted = rows_that_count(X, weights, absent)
     rest = None
-    if absent is not None and weights is not None:
-        there = np.flatnonzero(~absent)
-        X, rest, weights = picked(X, there), picked(X, np.flatnonzero(absent)), weights[there]
-        weights = None if (weights == 1).all() else weights
-        engine = engine_over(X, team=team)
+    if absent is not None:
+        rest = picked(X, np.flatnonzero(absent))
+        engine = engine_over(counted.X, team=team)
         extent = engine.reduce(steps.extent)
-    light = weight_exponent(weights)
-    own = None if weights is None else times_power(weights, light)
-    rows = 0  # rows of length one have their scale
+    own, exponent = counted.own_weights, 0  # rows of length one need no other units
     if not directions:
         reach = Reach.of(extent)
         reach = reach if means is None else reach | Reach.of_means(means)
         largest = LARGEST_VALUE
         if squares_of_values:  # a sum of w x^2 must be a float64 number
-            total = float(X.shape[0]) if own is None else float(own.sum())
+            total = float(counted.X.shape[0]) if own is None else float(own.sum())
             largest = min(LARGEST_SPREAD, (LARGEST_SQUARE - int(np.frexp(total)[1])) // 2)
-        rows = row_exponent(reach, largest_value=largest)
-    scale = Scale(rows, light)
-    if scale.rows or own is not None:
-        engine = engine_over(scaled_rows(X, scale.rows), own, team=team)
-    if scale.rows:
+        exponent = row_exponent(reach, largest_value=largest)
+    if exponent or own is not None:
+        engine = engine_over(scaled_rows(counted.X, exponent), own, team=team)
+    if exponent:
         extent = engine.reduce(steps.extent)
     elif own is not None:
         extent = replace(extent, **steps.weight_extent(own))
-    return Problem(X, weights, absent, rest, scale, engine, survey_of(engine, extent))
+    units = Units(exponent, counted.weight_exponent)
+    survey = survey_of(engine, extent)
+    return Problem(counted.X, counted.weights, absent, rest, units, engine, survey)

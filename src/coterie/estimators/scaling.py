@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from coterie.algorithms.mixture import MixtureIteration, MixtureRun
 from coterie.algorithms.restarts import RunRecord
 from coterie.algorithms.results import Floats, Frame, Iteration, Run
 from coterie.kernels.steps import Extent
@@ -32,7 +33,7 @@ LARGEST_TOTAL = 2.0**1023  # of weights: no rounding brings such a sum to infini
 LARGEST_MIXTURE = 2.0**1000  # of weights, which a log-likelihood multiplies
 FAR = -545  # brings any difference of two float64 numbers below 2**LARGEST_SPREAD
 
-Record = TypeVar("Record", Run, RunRecord, Iteration, Frame)
+Record = TypeVar("Record", Run, RunRecord, Iteration, Frame, MixtureRun, MixtureIteration)
 
 
 def times_power(values: Any, exponent: int) -> Any:
@@ -54,34 +55,59 @@ def scaled_rows(X: Any, exponent: int) -> Any:
 
 
 @dataclass(frozen=True)
-class Scale:
-    """Rows were multiplied by ``2**rows`` and weights by ``2**weights``."""
+class Units:
+    """The units of the drivers: rows times ``2**row_exponent``, weights times
+    ``2**weight_exponent``."""
 
-    rows: int = 0
-    weights: int = 0
+    row_exponent: int = 0
+    weight_exponent: int = 0
+
+    def rows_in(self, values: Any) -> Any:
+        """Rows or means of the user, as the drivers have them."""
+        return times_power(values, self.row_exponent)
+
+    def rows_out(self, values: Any) -> Any:
+        """Rows or means of the drivers, as the user has them."""
+        return times_power(values, -self.row_exponent)
+
+    def weights_out(self, values: Any) -> Any:
+        """Weights of the drivers, as the user has them."""
+        return times_power(values, -self.weight_exponent)
 
     def restored(self, record: Record) -> Record:
         """A record of a fit in the units of the user."""
-        if self == Scale():
+        if self == Units():
             return record
-        back = {
-            "means": -self.rows,
-            "initial_means": -self.rows,
-            "largest_move": -self.rows,
-            "error": -2 * self.rows,
-            "clustering_error": -2 * self.rows,
-            "inertia": -2 * self.rows - self.weights,
-            "counts": -self.weights,
-        }
+        powers = POWERS[type(record)]
         changes: dict[str, Any] = {}
         for field in fields(record):
             value = getattr(record, field.name)
-            if field.name in ("history", "trace") and value is not None:
-                changes[field.name] = tuple(self.restored(part) for part in value)
-            elif field.name in back:
-                power = times_power(value, back[field.name])
+            if field.name in powers:
+                of_rows, of_weights = powers[field.name]
+                exponent = -of_rows * self.row_exponent - of_weights * self.weight_exponent
+                power = times_power(value, exponent)
                 changes[field.name] = float(power) if isinstance(value, float) else power
+            elif field.name in ("history", "trace") and value and type(value[0]) in POWERS:
+                changes[field.name] = tuple(self.restored(part) for part in value)
         return replace(record, **changes)
+
+
+# The fields of records that have units, as powers of those of the rows and of the weights.
+OF_RUNS = {
+    "means": (1, 0),
+    "initial_means": (1, 0),
+    "clustering_error": (2, 0),
+    "inertia": (2, 1),
+    "counts": (0, 1),
+}
+POWERS: dict[type, dict[str, tuple[int, int]]] = {
+    Run: OF_RUNS,
+    RunRecord: {name: OF_RUNS[name] for name in OF_RUNS if name != "counts"},
+    Iteration: {"error": (2, 0), "largest_move": (1, 0)},
+    Frame: {"means": (1, 0)},
+    MixtureRun: {"soft_clustering_error": (0, 1)},  # rows keep their units in a mixture
+    MixtureIteration: {"error": (0, 1), "decrease": (0, 1)},
+}
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from coterie.algorithms.results import Floats
 from coterie.engines.select import engine_over
 from coterie.estimators.kmeans import KMeans
 from coterie.estimators.problem import Problem, problem
-from coterie.estimators.scaling import times_power
 from coterie.estimators.starting import base_seed
 from coterie.estimators.validation import check_rows, check_weights, team_for
 from coterie.kernels import steps
@@ -70,7 +69,7 @@ def kmeans_plusplus(
     data = problem(X, weights, directions=False, team=team, at_least=n_clusters)
     draws = Draws(seed_of_run(base_seed(random_state), 0))  # those of the first run of a fit
     seeds = seeding.kmeans_plusplus(data.engine, data.survey, n_clusters, draws, n_local_trials)
-    return times_power(seeds, -data.scale.rows), _first_rows(data, seeds)
+    return data.units.rows_out(seeds), _first_rows(data, seeds)
 
 
 def _first_rows(data: Problem, seeds: Floats) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ from coterie.algorithms.seeding import SEEDINGS
 from coterie.estimators.directions import unit_rows
 from coterie.estimators.problem import Problem
 from coterie.estimators.progress import read_only
-from coterie.estimators.scaling import Reach, row_exponent, times_power
+from coterie.estimators.scaling import Reach, row_exponent
 from coterie.estimators.validation import check_centres
 
 RUNS = {"k-means++": 1, "k-means||": 1, "principal": 1, "random": 10}  # for n_init="auto"
@@ -63,7 +63,7 @@ def starter(estimator: Any, data: Problem, fixed: Floats | None) -> Start:
     """Initial means of a run, in the units of the drivers, by its seed."""
     init, k = estimator.init, estimator.n_clusters
     if fixed is not None:
-        means = times_power(fixed, data.scale.rows)
+        means = data.units.rows_in(fixed)
         return lambda seed: means
     if callable(init):
         return lambda seed: _from_callable(estimator, data, seed)
@@ -85,13 +85,13 @@ def _from_callable(estimator: Any, data: Problem, seed: int) -> Floats:
     given = estimator.init(read_only(data.X), k, random_state=random_state)
     means = check_centres(given, k, d, name)
     means = _as_asked(estimator, means, name)
-    both = Reach.of(data.survey.extent) | Reach.of_means(times_power(means, data.scale.rows))
+    both = Reach.of(data.survey.extent) | Reach.of_means(data.units.rows_in(means))
     if estimator.metric == "euclidean" and not _in_range(both):
         raise ValueError(
             f"{name} lies too far from the data for squared distances in float64: expected "
             f"initial means among the rows of X, got values up to {np.abs(means).max():.3g}."
         )
-    return np.ascontiguousarray(times_power(means, data.scale.rows))
+    return np.ascontiguousarray(data.units.rows_in(means))
 
 
 def _in_range(reach: Reach) -> bool:
