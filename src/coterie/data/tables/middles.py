@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 BLOCK = 1 << 18  # values looked at together
-FEW = 1 << 16  # values that are sorted at once
+FEW = 1 << 20  # values that are put in order at once
 DIGITS = 16  # bits by which values are told apart in one pass
-_SIGN = np.uint64(1 << 63)
+LAST, SIGN = np.uint64(0xFFFF), np.uint64(1 << 63)
 
 
 def exact_mean(column: NDArray[Any]) -> float:
@@ -41,50 +41,46 @@ def exact_mean(column: NDArray[Any]) -> float:
 
 def exact_median(column: NDArray[Any]) -> float:
     """Return the median of the values of a column, (n,), that are not missing."""
-    n = sum(map(len, _present(column)))
-    lower, upper = _ranked(column, (n - 1) // 2), _ranked(column, n // 2)
-    return lower if lower == upper else float((Fraction(lower) + Fraction(upper)) / 2)
+    keys = np.concatenate([_keys(values) for values in _present(column)])
+    n = len(keys)
+    lower = _ranked(keys, (n - 1) // 2)
+    if n % 2:
+        return _value(lower)
+    pieces = [keys[start : start + BLOCK] for start in range(0, n, BLOCK)]
+    if sum(np.count_nonzero(piece <= lower) for piece in pieces) > n // 2:
+        return _value(lower)
+    above = (piece[piece > lower] for piece in pieces)
+    upper = min(some.min() for some in above if len(some))
+    return float((Fraction(_value(lower)) + Fraction(_value(upper))) / 2)
 
 
-def _ranked(column: NDArray[Any], rank: int) -> float:
-    """Return the value with so many smaller ones: found by its first bits, then by further ones."""
-    first, bits = np.uint64(0), 64  # the bits above these are known
-    while bits > 0:
-        alike = _counts(column, first, bits)
-        if int(alike.sum()) <= FEW:
-            break
-        below = np.cumsum(alike)
+def _ranked(keys: NDArray[np.uint64], rank: int) -> np.uint64:
+    """Return the key with so many smaller ones: found by its first bits, then by further ones."""
+    bits = 64
+    while len(keys) > FEW and bits:
+        bits -= DIGITS
+        digits = [
+            ((keys[start : start + BLOCK] >> np.uint64(bits)) & LAST).astype(np.uint16)
+            for start in range(0, len(keys), BLOCK)
+        ]
+        counts = sum(np.bincount(some, minlength=1 << DIGITS) for some in digits)
+        below = np.cumsum(counts)
         digit = int(np.searchsorted(below, rank, side="right"))
         rank -= int(below[digit - 1]) if digit else 0
-        bits -= DIGITS
-        first |= np.uint64(digit << bits)
-    keys = np.concatenate([_matching(keys, first, bits) for keys in _keys(column)])
-    keys.sort()
-    return _value(keys[rank] if bits > 0 else first)
+        alike = [keys[i * BLOCK : (i + 1) * BLOCK][some == digit] for i, some in enumerate(digits)]
+        keys = np.concatenate(alike)
+    keys.partition(rank)
+    return np.uint64(keys[rank])
 
 
-def _counts(column: NDArray[Any], first: np.uint64, bits: int) -> NDArray[np.int64]:
-    """Count the values that begin with known bits by the next ones."""
-    counts = np.zeros(1 << DIGITS, dtype=np.int64)
-    for keys in _keys(column):
-        digits = _matching(keys, first, bits) >> np.uint64(bits - DIGITS)
-        counts += np.bincount(digits.astype(np.int64) & 0xFFFF, minlength=1 << DIGITS)
-    return counts
-
-
-def _matching(keys: NDArray[np.uint64], first: np.uint64, bits: int) -> NDArray[np.uint64]:
-    return keys if bits == 64 else keys[keys >> np.uint64(bits) == first >> np.uint64(bits)]
-
-
-def _keys(column: NDArray[Any]) -> Iterator[NDArray[np.uint64]]:
-    """Yield integers in the order of the values."""
-    for values in _present(column):
-        bits = values.view(np.uint64)
-        yield np.where(bits >= _SIGN, ~bits, bits | _SIGN)
+def _keys(values: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Return integers in the order of the values."""
+    bits = values.view(np.uint64)
+    return np.where(bits >= SIGN, ~bits, bits | SIGN)
 
 
 def _value(key: np.uint64) -> float:
-    bits = key ^ _SIGN if key >= _SIGN else ~key
+    bits = key ^ SIGN if key >= SIGN else ~key
     return float(np.array(bits).view(np.float64))
 
 
