@@ -2,7 +2,7 @@
 # is chosen when the module is loaded. Everything else is compiled for the baseline.
 
 function(coterie_options target)
-  target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/native/include)
+  target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/native)
   set(optimise ${COTERIE_OPTIMISE})
   if(COTERIE_SANITIZE)
     set(optimise -O1) # at -O3 checks within unrolled kernels take the compiler many times as long

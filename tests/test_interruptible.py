@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from coterie import GaussianMixture, compare
-from coterie.algorithms.covariance import floor
-from coterie.choosing import comparing
+from coterie.algorithms.mixture.covariance import floor
+from coterie.choosing import compare as comparing
 from coterie.interruptible import interruptible
 
 needs_signals = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs signals")

@@ -98,7 +98,7 @@ def test_docstrings_are_found_wherever_they_stand() -> None:
 @pytest.mark.parametrize(
     ("source", "purpose"),
     [
-        ("// dispatch.cpp: which level is in use.\n#include <a>", "which level is in use."),
+        ("// core/level.cpp: which level is in use.\n#include <a>", "which level is in use."),
         ("// What a level offers.\n", "What a level offers."),
         ("#pragma once\n", "#pragma once"),
     ],

@@ -1,10 +1,10 @@
 // bind_block.cpp: a block of rows, and what can be asked of it once.
-#include "block.hpp"
+#include "bindings/block.hpp"
 
 #include <algorithm>
 
-#include "coterie/hash.hpp"
-#include "coterie/scan.hpp"
+#include "core/hash.hpp"
+#include "core/scan.hpp"
 
 using namespace nb::literals;
 using coterie::Grid;

@@ -1,7 +1,7 @@
 // bind_exact.cpp: exact means and errors from integer sums.
-#include "bindings.hpp"
-#include "coterie/exact_sum.hpp"
-#include "coterie/team.hpp"
+#include "bindings/arrays.hpp"
+#include "core/exact_sum.hpp"
+#include "core/team.hpp"
 
 using namespace nb::literals;
 

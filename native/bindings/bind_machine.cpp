@@ -1,9 +1,9 @@
 // bind_machine.cpp: instruction sets, and the threads of a fit.
 #include <chrono>
 
-#include "bindings.hpp"
-#include "coterie/kernels.hpp"
-#include "coterie/team.hpp"
+#include "bindings/arrays.hpp"
+#include "core/level.hpp"
+#include "core/team.hpp"
 
 using namespace nb::literals;
 

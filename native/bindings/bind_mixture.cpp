@@ -1,9 +1,9 @@
 // bind_mixture.cpp: sweeps over a block for a Gaussian mixture.
 #include <stdexcept>
 
-#include "bindings.hpp"
-#include "block.hpp"
-#include "coterie/mixture.hpp"
+#include "bindings/arrays.hpp"
+#include "bindings/block.hpp"
+#include "mixture/mixture.hpp"
 
 using namespace nb::literals;
 using coterie::Covariance;

@@ -1,8 +1,8 @@
 // bind_triangles.cpp: matrices of a mixture as upper triangles.
-#include "bindings.hpp"
-#include "coterie/kernels.hpp"
-#include "coterie/team.hpp"
-#include "coterie/triangles.hpp"
+#include "bindings/arrays.hpp"
+#include "core/level.hpp"
+#include "core/team.hpp"
+#include "mixture/triangles.hpp"
 
 using namespace nb::literals;
 

@@ -1,9 +1,9 @@
 // block.hpp: a block of rows as Python holds it, for the bindings of the work done on it.
 #pragma once
 
-#include "bindings.hpp"
-#include "coterie/model.hpp"
-#include "coterie/team.hpp"
+#include "bindings/arrays.hpp"
+#include "core/team.hpp"
+#include "kmeans/packed_means.hpp"
 
 // Rows together with the arrays they point into and the team that works on them.
 struct Block {

@@ -1,5 +1,5 @@
 // module.cpp: table of contents of coterie.kernels._native.
-#include "bindings.hpp"
+#include "bindings/arrays.hpp"
 
 NB_MODULE(_native, m) {
     m.doc() = "Native kernels. Python talks to them through coterie.kernels.";

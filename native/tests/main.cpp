@@ -1,5 +1,5 @@
 // main.cpp: runs the tests that need no Python.
-#include "check.hpp"
+#include "tests/check.hpp"
 
 int main() {
     test_exact_sum();

@@ -30,9 +30,8 @@ def shared(level: str, nm_output: str) -> Iterator[str]:
 
 def faults(build: Path, nm: str) -> Iterator[str]:
     """What objects share, one line each."""
-    levels = sorted(build.glob("CMakeFiles/coterie_*.dir/native/**/kernels/*.o")) or sorted(
-        build.glob("CMakeFiles/coterie_*.dir/native/levels/*.o")
-    )
+    levels = sorted(build.glob("CMakeFiles/coterie_*.dir/native/*/kernels/*.o"))
+    levels += sorted(build.glob("CMakeFiles/coterie_*.dir/native/core/level_table.*.o"))
     if not levels:
         yield f"{build}: no objects of any level; was it built?"
     for path in levels:

@@ -1,13 +1,13 @@
 // test_exact_sum.cpp: ratios rounded once, wide sums, grids.
-#include "coterie/exact_sum.hpp"
+#include "core/exact_sum.hpp"
 
 #include <cfloat>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
 
-#include "check.hpp"
-#include "coterie/team.hpp"
+#include "core/team.hpp"
+#include "tests/check.hpp"
 
 using coterie::Grid;
 using coterie::rounded_ratio;

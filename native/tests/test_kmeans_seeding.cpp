@@ -5,11 +5,11 @@
 #include <cmath>
 #include <map>
 
-#include "check.hpp"
-#include "coterie/hash.hpp"
-#include "coterie/kernels.hpp"
-#include "coterie/scan.hpp"
-#include "coterie/seeding.hpp"
+#include "core/hash.hpp"
+#include "core/level.hpp"
+#include "core/scan.hpp"
+#include "kmeans/seeding.hpp"
+#include "tests/check.hpp"
 
 using namespace coterie;
 

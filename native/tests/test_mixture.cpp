@@ -1,10 +1,10 @@
 // test_mixture.cpp: sweeps of every level against the formulas in long double.
-#include "coterie/mixture.hpp"
+#include "mixture/mixture.hpp"
 
 #include <algorithm>
 
-#include "check.hpp"
-#include "coterie/kernels.hpp"
+#include "core/level.hpp"
+#include "tests/check.hpp"
 
 using namespace coterie;
 

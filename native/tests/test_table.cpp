@@ -3,9 +3,9 @@
 #include <limits>
 #include <vector>
 
-#include "check.hpp"
-#include "coterie/interleave.hpp"
-#include "coterie/kernels.hpp"
+#include "core/level.hpp"
+#include "table/interleave.hpp"
+#include "tests/check.hpp"
 
 using namespace coterie;
 

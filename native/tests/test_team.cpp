@@ -1,6 +1,6 @@
 // test_team.cpp: every chunk once, whatever the number of threads; exceptions arrive; memory and
 // threads may run out.
-#include "coterie/team.hpp"
+#include "core/team.hpp"
 
 #include <cstdlib>
 #include <memory>
@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "check.hpp"
+#include "tests/check.hpp"
 
 using coterie::Team;
 

@@ -1,10 +1,10 @@
 // test_triangles.cpp: triangles of every level against plain loops.
-#include "coterie/triangles.hpp"
+#include "mixture/triangles.hpp"
 
 #include <vector>
 
-#include "check.hpp"
-#include "coterie/kernels.hpp"
+#include "core/level.hpp"
+#include "tests/check.hpp"
 
 using namespace coterie;
 

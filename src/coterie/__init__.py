@@ -24,6 +24,8 @@ Each layer imports only downwards.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from coterie.old_modules import let_old_names_be_imported
+
 if TYPE_CHECKING:
     from coterie.choosing import choose_eps, choose_k, compare, diagnose
     from coterie.data import Dataset, read
@@ -88,6 +90,8 @@ _HOMES = {
     "coterie.plots": ("animate",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+let_old_names_be_imported()
 
 
 def __getattr__(name: str) -> Any:

@@ -28,7 +28,7 @@ def not_called(*args: Any, **named: Any) -> None:
 @pytest.fixture
 def at_the_door(monkeypatch: pytest.MonkeyPatch) -> None:
     """No fit, and no look at the rows, before what was asked is known to be right."""
-    for module in ("k", "eps", "silhouettes", "comparing", "diagnoses"):
+    for module in ("k", "eps", "silhouettes", "compare", "diagnose"):
         # By the module itself: some functions have its name.
         place = importlib.import_module(f"coterie.choosing.{module}")
         monkeypatch.setattr(place, "checked_rows", not_called)

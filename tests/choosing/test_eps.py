@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 from coterie import DBSCAN, choose_eps
-from coterie.choosing import eps_finders
+from coterie.choosing import eps_search
 from coterie.choosing.k_distances import k_distances
 from coterie.data import blobs, circles, moons, paper_non_convex, paper_round
 
@@ -63,7 +63,7 @@ def test_one_structure_and_many_fits_say_the_same(monkeypatch: pytest.MonkeyPatc
         X, _ = make()
         one = choose_eps(X, metric=metric)
         with monkeypatch.context() as patch:
-            patch.setattr(eps_finders, "MOST_ROWS", 0)
+            patch.setattr(eps_search, "MOST_ROWS", 0)
             many = choose_eps(X, metric=metric)
         assert one.path is not None
         assert many.path is None
@@ -74,18 +74,18 @@ def test_one_structure_and_many_fits_say_the_same(monkeypatch: pytest.MonkeyPatc
 
 
 def test_all_rows_where_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(eps_finders, "MOST_ROWS", 100)
+    monkeypatch.setattr(eps_search, "MOST_ROWS", 100)
     X, _ = blobs(300, 3, seed=2)
     assert choose_eps(X, sample_size=50).sample == 50
     assert choose_eps(X, sample_size=None).path is not None
-    monkeypatch.setattr(eps_finders, "MOST_ROWS", 300)
+    monkeypatch.setattr(eps_search, "MOST_ROWS", 300)
     assert choose_eps(X, sample_size=50).sample is None
-    monkeypatch.setattr(eps_finders, "allowed_memory", lambda budget: 1000.0)
+    monkeypatch.setattr(eps_search, "allowed_memory", lambda budget: 1000.0)
     assert choose_eps(X, sample_size=50).sample == 50
 
 
 def test_a_sample_has_exact_distances(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(eps_finders, "MOST_ROWS", 1000)
+    monkeypatch.setattr(eps_search, "MOST_ROWS", 1000)
     X, _ = blobs(3000, 4, seed=2)
     found, chosen = k_distances(X, 5, sample_size=100, random_state=1)
     assert chosen is not None

@@ -10,9 +10,9 @@ from scipy import sparse
 
 import coterie
 from coterie import KMeans, choose_k
-from coterie.choosing.curves import knee
+from coterie.choosing.knee import knee
 from coterie.data import blobs
-from coterie.estimators.gaussian_mixture import GaussianMixture
+from coterie.estimators.mixture.estimator import GaussianMixture
 
 
 @pytest.mark.parametrize(("k", "d", "seed"), [(2, 2, 0), (3, 5, 1), (4, 2, 2), (6, 8, 3)])

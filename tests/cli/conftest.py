@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("click")
 
-from data import files
+from support import data_files
 
 from coterie.cli.main import main
 from coterie.data import blobs
@@ -72,7 +72,9 @@ def flowers(tmp_path: Path) -> Path:
     lines = [
         f"f{i},{x:.3f},{y:.3f},{g}x" for i, ((x, y), g) in enumerate(zip(X, groups, strict=True))
     ]
-    return files.written(tmp_path / "flowers.csv", "\n".join(["name,height,width,sort", *lines]))
+    return data_files.written(
+        tmp_path / "flowers.csv", "\n".join(["name,height,width,sort", *lines])
+    )
 
 
 @pytest.fixture
@@ -91,14 +93,14 @@ def sound(tmp_path: Path) -> Path:
     pytest.importorskip("soundfile")
     t = np.arange(4000) / 8000
     tones = [0.5 * np.sin(2 * np.pi * pitch * t) for pitch in (200, 2000)]
-    return files.written(tmp_path / "tones.wav", files.wav(np.concatenate(tones)))
+    return data_files.written(tmp_path / "tones.wav", data_files.wav(np.concatenate(tones)))
 
 
 @pytest.fixture
 def texts(tmp_path: Path) -> Path:
     """Lines about cats and lines about ships."""
     lines = ["cats purr softly", "ships sail far", "cats purr and sleep", "ships sail and sink"] * 3
-    return files.written(tmp_path / "lines.txt", "\n".join(lines))
+    return data_files.written(tmp_path / "lines.txt", "\n".join(lines))
 
 
 @pytest.fixture
@@ -106,4 +108,4 @@ def film(tmp_path: Path) -> Path:
     """Four frames: dark, dark, light, light."""
     frames: Any = np.zeros((4, 32, 32, 3), np.uint8)
     frames[2:] = 220
-    return files.video(tmp_path / "film.mp4", frames)
+    return data_files.video(tmp_path / "film.mp4", frames)

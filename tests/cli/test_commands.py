@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data import files
+from support import data_files
 
 from cli.conftest import Run
 from coterie import DBSCAN, DBSCANPath, GaussianMixture, KMeans, save
@@ -45,7 +45,7 @@ def test_cluster_finds_long_groups_with_a_mixture(run: Run, tmp_path: Path) -> N
 
 def test_cluster_scales_what_differs_and_says_so(run: Run, tmp_path: Path) -> None:
     rows = "\n".join(f"{i % 2 + i / 500},{1000 * (i % 3) + i}" for i in range(60))
-    files.written(tmp_path / "units.csv", f"metres,grams\n{rows}\n")
+    data_files.written(tmp_path / "units.csv", f"metres,grams\n{rows}\n")
     told = json.loads(run("cluster", "units.csv", "--json", "-q").out)
     assert told["scaling"] == "standard"
     assert "grams spreads" in told["reasons"][0]
@@ -101,9 +101,9 @@ def test_a_model_is_saved_described_and_used(run: Run, flowers: Path) -> None:
     assert "rows of fit 40" in told
     assert "standard" in told
     assert json.loads(run("info", "m.coterie", "--json").out)["estimator"] == "kmeans"
-    files.written(flowers.parent / "new.csv", "width,extra,height\n4.5,1,-9.1\n")
+    data_files.written(flowers.parent / "new.csv", "width,extra,height\n4.5,1,-9.1\n")
     assert run("predict", "m.coterie", "new.csv", "-q").code == 0
-    files.written(flowers.parent / "less.csv", "width\n4.5\n")
+    data_files.written(flowers.parent / "less.csv", "width\n4.5\n")
     result = run("predict", "m.coterie", "less.csv")
     assert result.code == 1
     assert "'height'" in result.told
@@ -139,7 +139,7 @@ def test_a_model_of_a_sound(run: Run, sound: Path) -> None:
 def test_a_model_of_texts_weighs_new_texts_the_same_way(run: Run, texts: Path) -> None:
     fit = run("kmeans", texts, "-k", 2, "--save", "t.coterie", "-q")
     assert run("predict", "t.coterie", texts, "-q").out == fit.out
-    files.written(texts.with_name("new.txt"), "a ship would sail\npurr said the cats\n")
+    data_files.written(texts.with_name("new.txt"), "a ship would sail\npurr said the cats\n")
     ships, cats = (row[1] for row in run("predict", "t.coterie", "new.txt", "-q").rows)
     assert (cats, ships) == (fit.rows[0][1], fit.rows[1][1])
     assert "rarities" not in run("info", texts).out
@@ -148,7 +148,7 @@ def test_a_model_of_texts_weighs_new_texts_the_same_way(run: Run, texts: Path) -
 def test_a_model_of_reduced_texts_reduces_new_texts_the_same_way(run: Run, texts: Path) -> None:
     fit = run("kmeans", texts, "-k", 2, "--components", 2, "--save", "t.coterie", "-q")
     assert run("predict", "t.coterie", texts, "-q").out == fit.out
-    files.written(texts.with_name("new.txt"), "a ship would sail\npurr said the cats\n")
+    data_files.written(texts.with_name("new.txt"), "a ship would sail\npurr said the cats\n")
     ships, cats = (row[1] for row in run("predict", "t.coterie", "new.txt", "-q").rows)
     assert (cats, ships) == (fit.rows[0][1], fit.rows[1][1])
     for word in ("rarities", "vocabulary", "directions"):
@@ -156,7 +156,7 @@ def test_a_model_of_reduced_texts_reduces_new_texts_the_same_way(run: Run, texts
 
 
 def test_info_of_data_counts_what_is_missing(run: Run, tmp_path: Path) -> None:
-    files.written(tmp_path / "gaps.csv", "a,b,c\n1,2,x\n,4,y\n5,6,z\n")
+    data_files.written(tmp_path / "gaps.csv", "a,b,c\n1,2,x\n,4,y\n5,6,z\n")
     out = run("info", "gaps.csv").out
     assert "3 rows of 2 columns" in out
     assert "not used    c (text)" in out

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data import files
+from support import data_files
 
 from cli.conftest import Run
 from coterie import KMeans, choose_k, load, read
-from coterie.cli import methods
 from coterie.cli.methods_table import TABLE
+from coterie.cli.run import fit
 from coterie.data import blobs
 
 
@@ -138,7 +138,7 @@ def test_gaps_are_kept_by_mixtures(run: Run, tmp_path: Path) -> None:
     rows = "\n".join(
         f"{i % 2 * 10 + i / 50},{'' if i == 7 else i % 2 * 5 + i / 40}" for i in range(60)
     )
-    gaps = files.written(tmp_path / "gaps.csv", f"a,b\n{rows}\n")
+    gaps = data_files.written(tmp_path / "gaps.csv", f"a,b\n{rows}\n")
     refused = run("mixture", gaps, "-k", 2)
     assert refused.code == 1
     assert "1 missing in 1 of 60 rows" in refused.err
@@ -221,7 +221,7 @@ def test_the_model_that_is_kept_is_the_one_that_was_measured(
 ) -> None:
     path = overlapping(tmp_path)
     monkeypatch.setattr(
-        methods, "choose_k", lambda X, **given: choose_k(X, [6], **given)
+        fit, "choose_k", lambda X, **given: choose_k(X, [6], **given)
     )  # a number at which restarts differ
     assert run(method, path, "-q", "--seed", seed, "--save", "m", "-o", "l.csv").code == 0
     choice = choose_k(read(path).X, [6], method=method, random_state=seed)
@@ -236,14 +236,14 @@ def test_the_model_that_is_kept_is_the_one_that_was_measured(
 def test_where_a_sample_was_measured_all_rows_go_on_from_there(
     run: Run, tmp_path: Path, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(methods, "CHOOSING_ROWS", 150)
+    monkeypatch.setattr(fit, "CHOOSING_ROWS", 150)
     seen = []
 
     def chosen(X: Any, **given: Any) -> Any:
         seen.append(choose_k(X, [4], **given))
         return seen[0]
 
-    monkeypatch.setattr(methods, "choose_k", chosen)
+    monkeypatch.setattr(fit, "choose_k", chosen)
     assert run(method, overlapping(tmp_path), "-q", "--save", "m", "-o", "l.csv").code == 0
     kept, found = load("m").estimator, seen[0].model
     assert len(Path("l.csv").read_text().splitlines()) == 301
@@ -267,6 +267,6 @@ def test_what_is_asked_for_is_fitted_even_if_the_number_is_chosen(run: Run, tmp_
 
 def test_every_command_has_the_same_defaults() -> None:
     for method in TABLE:
-        command = import_module(f"coterie.cli.{method.command}").command
+        command = import_module(f"coterie.cli.commands.{method.command}").command
         with command.make_context(method.command, ["INPUT"]) as context:
             assert method.options.of(context.params) == method.options()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from data import files
+from support import data_files
 
 from cli.conftest import Run
 
@@ -97,12 +97,12 @@ def bad_files(folder: Path) -> dict[str, tuple[Path, str]]:
     import pyarrow.parquet as pq
 
     good = folder / "good.parquet"
-    pq.write_table(files.table(), good)
+    pq.write_table(data_files.table(), good)
     array = folder / "good.npy"
     np.save(array, np.zeros((100, 3)))
     lying = array.read_bytes().replace(b"(100, 3)", b"(999, 3)")
-    tones = files.wav(np.zeros(4000))
-    write = files.written
+    tones = data_files.wav(np.zeros(4000))
+    write = data_files.written
     return {
         "empty": (write(folder / "empty.csv", ""), "empty file"),
         "ragged": (write(folder / "ragged.csv", "a,b,c\n1,2,3\n4,5\n"), "line 3"),
@@ -150,7 +150,7 @@ def test_a_file_without_permission(run: Run, flowers: Path) -> None:
 
 
 def test_more_clusters_than_rows(run: Run, tmp_path: Path) -> None:
-    files.written(tmp_path / "few.csv", "a,b\n1,2\n3,4\n5,6\n")
+    data_files.written(tmp_path / "few.csv", "a,b\n1,2\n3,4\n5,6\n")
     result = run("kmeans", "few.csv", "-k", 8)
     assert result.code == 1
     assert "Use -k 3 or fewer" in result.err
@@ -163,17 +163,17 @@ def test_a_model_that_is_none(run: Run, flowers: Path) -> None:
 
 
 def test_messages_speak_of_options(run: Run, tmp_path: Path) -> None:
-    files.written(tmp_path / "gaps.csv", "a,b\n1,2\n,4\n")
+    data_files.written(tmp_path / "gaps.csv", "a,b\n1,2\n,4\n")
     said = run("kmeans", "gaps.csv", "-k", 1).err
     assert "pass --missing drop to leave those rows out" in said
     assert "missing=" not in said
-    files.written(tmp_path / "two.csv", "a;b\n1.234;1,5\n2.345;2,5\n")
+    data_files.written(tmp_path / "two.csv", "a;b\n1.234;1,5\n2.345;2,5\n")
     assert "--separator ';'" in run("kmeans", "two.csv").err
-    files.written(tmp_path / "bare.csv", "p,1\nq,2\nr,3\n")
+    data_files.written(tmp_path / "bare.csv", "p,1\nq,2\nr,3\n")
     assert "pass --header if it has names, --no-header if it is data" in run("info", "bare.csv").err
     kept = run("kmeans", "gaps.csv", "-k", 1, "--missing", "keep").err
     assert "with --missing drop, or fill the gaps with --missing median" in kept
-    files.written(tmp_path / "few.csv", "a,b\n1,2\n3,4\n5,6\n")
+    data_files.written(tmp_path / "few.csv", "a,b\n1,2\n3,4\n5,6\n")
     assert (
         "one row per cluster, got 3 rows for 8 clusters. Use -k 3"
         in run("kmeans", "few.csv", "-k", 8).err
@@ -217,14 +217,14 @@ def test_a_model_refuses_data_of_another_kind(
         assert result.code == 2
         assert says in result.told
     assert run("predict", "film.coterie", flag).code == 0  # a picture is a frame
-    files.written(Path("new.txt"), "cats purr\nzebras gallop\n")
+    data_files.written(Path("new.txt"), "cats purr\nzebras gallop\n")
     unknown = run("predict", "texts.coterie", "new.txt")
     assert unknown.code == 1
     assert "1 of 2 without any, the first 2; leave them out" in unknown.told
 
 
 def test_distances_on_a_globe_need_two_columns(run: Run, tmp_path: Path) -> None:
-    files.written(tmp_path / "three.csv", "a,b,c\n" + "1,2,3\n" * 9)
+    data_files.written(tmp_path / "three.csv", "a,b,c\n" + "1,2,3\n" * 9)
     result = run("dbscan", "three.csv", "--metric", "haversine")
     assert result.code == 1
     assert "--metric haversine expects two, latitude and longitude" in result.told

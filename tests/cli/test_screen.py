@@ -16,12 +16,12 @@ pytest.importorskip("click")
 
 import coterie.cli
 from cli.conftest import Run
-from cli.test_voice import Screen, screen
+from cli.test_console import Screen, screen
 from coterie import KMeans, Model, save
-from coterie.cli import outputs, voice
+from coterie.cli import console, labels_output
 from coterie.cli.screen import put, put_json
 from coterie.cli.terminal import Terminal
-from coterie.letters import visible
+from coterie.visible_text import visible
 
 STEERING = "a\x1b]0;title\x07\x9b2J\x1b[1;1H\x7f\r\u202eb"
 IN_CSV = STEERING.replace("\r", "")  # which ends a line there
@@ -66,7 +66,7 @@ def test_no_encoding_ends_a_run(encoding: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_nothing_else_writes_to_a_stream() -> None:
-    for path in Path(coterie.cli.__file__).parent.glob("*.py"):
+    for path in Path(coterie.cli.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
             allowed = path.name == "screen.py" or called not in ("print", "click.echo")
@@ -113,10 +113,10 @@ def test_labels_on_a_terminal_are_shown_and_in_a_pipe_are_as_they_are(
 ) -> None:
     columns = {"id": np.array(["\x1b[2J", "caf\udce9"], object), "cluster": np.array([0, 1])}
     monkeypatch.setattr(sys, "stdout", seen := screen())
-    outputs.write_labels(columns, None, "csv")
+    labels_output.write_labels(columns, None, "csv")
     assert raw(seen) == "id,cluster\n\\x1b[2J,0\ncaf\\udce9,1\n"
     monkeypatch.setattr(sys, "stdout", pipe := io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
-    outputs.write_labels(columns, None, "csv")
+    labels_output.write_labels(columns, None, "csv")
     assert pipe.buffer.getvalue() == b"id,cluster\n\x1b[2J,0\ncaf\\udce9,1\n"  # type: ignore
 
 
@@ -125,16 +125,16 @@ def test_ids_that_utf8_cannot_hold_are_written(form: str) -> None:
     if form == "parquet":
         pytest.importorskip("pyarrow")
     columns = {"caf\udce9": np.array(["caf\udce9"], object), "cluster": np.array([0])}
-    assert b"caf\\udce9" in b"".join(outputs.WRITERS[form](columns))
+    assert b"caf\\udce9" in b"".join(labels_output.WRITERS[form](columns))
 
 
 def test_progress_shows_names_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("rich")
     seen = screen()
     monkeypatch.setattr(sys, "stderr", seen)
-    monkeypatch.setattr(voice, "PATIENCE", 0.0)
+    monkeypatch.setattr(console, "PATIENCE", 0.0)
     monkeypatch.setenv("TERM", "xterm")
-    with voice.Voice().progress("reading [red]x[/nothing].csv \x1b]0;t\x07") as step:
+    with console.Voice().progress("reading [red]x[/nothing].csv \x1b]0;t\x07") as step:
         time.sleep(0.05)
         step(1, 2, "[bold]half[/]")
         time.sleep(0.3)

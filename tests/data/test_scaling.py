@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
-from strategies import thorough
+from support.kmeans_cases import thorough
 
 from coterie.data import Scaling
-from coterie.data.limits import Limits, as_bytes, default_memory
+from coterie.data.memory_limits import Limits, as_bytes, default_memory
 
 PEERS = {"standard": StandardScaler, "robust": RobustScaler, "min-max": MinMaxScaler}
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from support.data_files import written
 
 from coterie import KMeans
 from coterie.data import DataError, read_texts
-from data.files import written
 
 LINES = "cats purr softly\ndogs bark loudly\n\ncats and kittens purr\ndogs and puppies bark\n"
 

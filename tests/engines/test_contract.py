@@ -19,7 +19,7 @@ from coterie.engines.protocol import (
     total,
 )
 from coterie.engines.select import engine_over, engines_made_by
-from coterie.kernels import marginal_steps, mixture_steps, steps
+from coterie.kernels import mixture_missing_steps, mixture_steps, steps
 from coterie.kernels.mixture_steps import Densities, Frame
 from coterie.kernels.tree_sum import TreeSum
 
@@ -27,7 +27,7 @@ X = np.random.default_rng(0).normal(size=(24_626, 2))
 ONE = Densities("diag", np.zeros(1), np.zeros((1, 2)), np.ones((1, 2)))
 
 
-@pytest.mark.parametrize("step", [mixture_steps.sweep, marginal_steps.sweep])
+@pytest.mark.parametrize("step", [mixture_steps.sweep, mixture_missing_steps.sweep])
 def test_blocks_that_would_share_a_leaf_are_refused(step) -> None:
     engine = MemoryEngine(X, block_rows=1000)
     with pytest.raises(BrokenContract, match=r"begins at row 1000, .* at multiples of"):

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from strategies import FORMATS, WEIGHTS, make_case
 from support.hostile_engine import HostileEngine, hostile_engines, leaves_of
+from support.kmeans_cases import FORMATS, WEIGHTS, make_case
 
 from coterie import GaussianMixture, KMeans, kmeans_plusplus
-from coterie.algorithms.covariance import FAMILIES, Family
-from coterie.algorithms.draws import Draws
-from coterie.algorithms.lloyd import Rules, lloyd
-from coterie.algorithms.mixture import mixture_from_degrees, mixture_from_labels
-from coterie.algorithms.mixture import survey as mixture_survey
-from coterie.algorithms.seeding import SEEDINGS
-from coterie.algorithms.survey import survey
+from coterie.algorithms.kmeans.lloyd import Rules, lloyd
+from coterie.algorithms.kmeans.seeding import SEEDINGS
+from coterie.algorithms.kmeans.survey import survey
+from coterie.algorithms.mixture.covariance import FAMILIES, Family
+from coterie.algorithms.mixture.records import mixture_from_degrees, mixture_from_labels
+from coterie.algorithms.mixture.records import survey as mixture_survey
+from coterie.algorithms.random_words import Draws
 from coterie.engines.memory import MemoryEngine
 from coterie.kernels import mixture_steps
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import (
+from support.kmeans_cases import (
     FORMATS,
     LEVELS,
     THREADS,
@@ -28,8 +28,8 @@ from strategies import (
     thorough,
 )
 
-from coterie.algorithms.lloyd import Rules, lloyd
-from coterie.algorithms.survey import survey
+from coterie.algorithms.kmeans.lloyd import Rules, lloyd
+from coterie.algorithms.kmeans.survey import survey
 from coterie.engines.memory import MemoryEngine
 from coterie.kernels import _native, reference, steps
 

@@ -16,12 +16,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
+from support.estimators import assert_same_fit, same_partition
 
 import coterie
 from coterie import KMeans
-from coterie.estimators import kmeans
-
-from .helpers import assert_same_fit, same_partition
+from coterie.estimators.kmeans import estimator as kmeans
 
 
 def through_joblib(model, folder):

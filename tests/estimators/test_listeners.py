@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import make_blobs
+from support.estimators import assert_same_fit
+from support.mixture import FAMILIES, assert_same_mixture
 
 from coterie import FitEvent, GaussianMixture, KMeans
-from coterie.estimators.progress import read_only
-
-from .helpers import assert_same_fit
-from .mixture_helpers import FAMILIES, assert_same_mixture
-from .test_ecosystem import needs_callbacks
+from coterie.estimators.fitting import read_only
+from estimators.test_ecosystem import needs_callbacks
 
 X = make_blobs(120, 3, centers=4, random_state=0, cluster_std=3.0)[0]
 WEIGHTS = np.linspace(0.5, 2.0, len(X))

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from support.mixture import FAMILIES
 
 from coterie import DBSCAN, DBSCANPath, GaussianMixture, KMeans, diagnose, load, save
-
-from .mixture_helpers import FAMILIES
 
 X = np.random.default_rng(0).normal(size=(150, 3)) * [1.0, 2.0, 3.0] + 1.0
 

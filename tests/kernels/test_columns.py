@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from strategies import LEVELS, level, thorough
+from support.kmeans_cases import LEVELS, level, thorough
 
 from coterie.kernels import _native, reference
 from coterie.kernels.columns import interleave

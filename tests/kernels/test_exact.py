@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
-from strategies import LEVELS, level, thorough
+from support.kmeans_cases import LEVELS, level, thorough
 
-from coterie.algorithms.survey import survey
+from coterie.algorithms.kmeans.survey import survey
 from coterie.engines.memory import MemoryEngine
 from coterie.kernels import _native, exact, reference, steps
 from coterie.kernels.exact import ClusterSums, Grid

@@ -9,13 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from coterie.engines.memory import MemoryEngine
-from coterie.kernels import _native, mixture_steps
-from coterie.kernels.mixture_steps import Densities, Frame, Kind
-from tests.strategies import LEVELS, level
-
-from .mixture_cases import (
+from support.kmeans_cases import LEVELS, level
+from support.mixture_cases import (
     KINDS,
     assert_same_bits,
     check,
@@ -25,6 +20,10 @@ from .mixture_cases import (
     model,
     rows,
 )
+
+from coterie.engines.memory import MemoryEngine
+from coterie.kernels import _native, mixture_steps
+from coterie.kernels.mixture_steps import Densities, Frame, Kind
 
 
 @given(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.kmeans_cases import LEVELS, level
 
 from coterie.kernels import _native, triangles
-from tests.strategies import LEVELS, level
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 8, 33])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from support.model_examples import X
 
 from coterie import KMeans
-from models.examples import X
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.model_examples import KINDS, of_kind
 
 from coterie import ModelError, load, save
-from models.examples import KINDS, of_kind
 
 FLIPS = int(os.environ.get("COTERIE_FLIPS", "300"))  # of every kind
 

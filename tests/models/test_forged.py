@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.forging import forged
+from support.model_examples import X, fitted
 
 from coterie import KMeans, Model, ModelError, describe, load
 from coterie.data import Scaling
 from coterie.models.container import MAGIC, _header_sum, pack
-from models.examples import X, fitted
-from models.forging import forged
 
 
 @pytest.mark.parametrize(

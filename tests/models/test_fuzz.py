@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.forging import forged, random_change
+from support.model_examples import KINDS, answers, fitted
 
 from coterie import Model, ModelError, load
-from models.examples import KINDS, answers, fitted
-from models.forging import forged, random_change
 
 TRIES = int(os.environ.get("COTERIE_FLIPS", "300")) // 6  # of every kind
 LEAST_REFUSED = 0.2

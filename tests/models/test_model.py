@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.model_examples import X, fitted
 
 from coterie import KMeans, Model, load, save
 from coterie.data import Scaling, read_table
-from models.examples import X, fitted
 
 
 def test_a_model_scales_and_chooses_columns_of_new_data(tmp_path: Path) -> None:

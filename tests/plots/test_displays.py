@@ -18,7 +18,6 @@ from coterie.data import blobs, image_patches, image_pixels, moons, paper_non_co
 pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
 
-from coterie.letters import visible
 from coterie.plots import (
     ClustersDisplay,
     ComparisonDisplay,
@@ -29,6 +28,7 @@ from coterie.plots import (
     SegmentationDisplay,
     SilhouetteDisplay,
 )
+from coterie.visible_text import visible
 
 X, GROUPS = blobs(120, 3, spread=0.7)
 

@@ -1,1 +1,6 @@
-"""Helpers of the tests, imported as ``from support.NAME import ...``."""
+"""Cases, helpers and files that tests share, imported as `from support.NAME import ...`.
+
+`kmeans_cases.py`, `mixture_cases.py` and `dbscan_cases.py` draw inputs, also hostile ones;
+`estimators.py`, `mixture.py` and `process.py` say what equal models and good manners are. Nothing
+here is a test, and nothing here imports a test.
+"""

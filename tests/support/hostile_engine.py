@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from coterie.engines.protocol import Partial, joined, next_run, own_arguments, total
 from coterie.engines.select import engines_made_by
-from coterie.kernels import _native, block, marginal_steps
+from coterie.kernels import _native, block, mixture_missing_steps
 from coterie.kernels.block import Block
 
 
@@ -126,7 +126,7 @@ def hostile_engines(seed: int, align: int = 1) -> Iterator[list[HostileEngine]]:
 @contextmanager
 def leaves_of(rows: int) -> Iterator[None]:
     """Sums that round have leaves of so many rows meanwhile, so that small data have many."""
-    modules: list[Any] = [block, marginal_steps]
+    modules: list[Any] = [block, mixture_missing_steps]
     before = block.LEAF_ROWS
     for module in modules:
         module.LEAF_ROWS = rows

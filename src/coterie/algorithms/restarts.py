@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from coterie.algorithms.draws import Draws
-from coterie.algorithms.lloyd import Observer, Rules, lloyd
-from coterie.algorithms.results import Floats, Iteration, Run
+from coterie.algorithms.kmeans.lloyd import Observer, Rules, lloyd
+from coterie.algorithms.kmeans.records import Floats, Iteration, Run
+from coterie.algorithms.random_words import Draws
 from coterie.algorithms.stop import StopReason
 from coterie.engines.protocol import Engine
 from coterie.kernels.steps import Survey

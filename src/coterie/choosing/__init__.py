@@ -1,7 +1,7 @@
 """What people decide: how many clusters, how near is near, which model, and what went wrong."""
 
-from coterie.choosing.comparing import ModelComparison, compare
-from coterie.choosing.diagnoses import Diagnosis, diagnose
+from coterie.choosing.compare import ModelComparison, compare
+from coterie.choosing.diagnose import Diagnosis, diagnose
 from coterie.choosing.eps import EpsChoice, EpsRow, choose_eps
 from coterie.choosing.k import KChoice, KRow, choose_k
 from coterie.choosing.silhouettes import Silhouettes, silhouettes

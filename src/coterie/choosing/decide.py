@@ -16,7 +16,7 @@ from sklearn.metrics import adjusted_rand_score, homogeneity_score
 
 from coterie.choosing.eps import EpsChoice
 from coterie.choosing.k import KChoice
-from coterie.choosing.words import number, plural
+from coterie.formatting import number, plural
 
 UNEQUAL = 10.0  # ratio of spreads from which columns are scaled
 SAME = 0.9  # adjusted Rand index of clusterings that count as the same

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.choosing import arguments
-from coterie.choosing.curves import knee
-from coterie.choosing.eps_finders import Finder, finder_for
-from coterie.choosing.rows import Floats, checked_rows
-from coterie.choosing.words import number, plural, share, text_table
+from coterie.choosing.eps_search import Finder, finder_for
+from coterie.choosing.knee import knee
+from coterie.choosing.sampling import Floats, checked_rows
 from coterie.estimators import DBSCAN, DBSCANPath
+from coterie.formatting import number, plural, share, text_table
 
 LEAST_SHARE = 0.01  # of the rows, in a cluster that is more than a crumb
 MOST_NOISE = 0.5

@@ -17,14 +17,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
-from coterie.algorithms.covariance import FAMILIES
+from coterie.algorithms.mixture.covariance import FAMILIES
 from coterie.choosing import arguments
-from coterie.choosing.k_reasons import CRITERIA, pick_by_each, pick_with_reason
-from coterie.choosing.rows import checked_rows
+from coterie.choosing.k_criteria import CRITERIA, pick_by_each, pick_with_reason
+from coterie.choosing.sampling import checked_rows
 from coterie.choosing.silhouettes import silhouettes
-from coterie.choosing.unstructured import silhouette_without_groups
-from coterie.choosing.words import text_table
+from coterie.choosing.uniform_silhouette import silhouette_without_groups
 from coterie.estimators import GaussianMixture, KMeans
+from coterie.formatting import text_table
 
 MOST_BY_DEFAULT = 10
 MOST_RESTARTS = 1_000_000

@@ -8,15 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import cKDTree
 
-from coterie.choosing.rows import (
-    DIRECT,
-    NAMES,
-    Floats,
-    Rows,
-    chunks,
-    distances,
-    sample_rows,
-)
+from coterie.choosing.sampling import DIRECT, NAMES, Floats, Rows, chunks, distances, sample_rows
 from coterie.estimators.validation import effective_threads
 
 TREE_COLUMNS = 16  # with more, a tree visits nearly all rows

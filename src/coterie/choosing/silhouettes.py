@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 
 from coterie.choosing import arguments
-from coterie.choosing.rows import (
+from coterie.choosing.sampling import (
     Floats,
     Rows,
     checked_rows,

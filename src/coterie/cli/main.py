@@ -67,8 +67,8 @@ def _run(given: Sequence[str]) -> int:
     except ImportError:
         needs = "the command line needs click and rich, which are not installed"
         return _complain(f'{needs}; run: pip install "coterie[cli]"', FAILURE)
-    from coterie.cli.commands import coterie
-    from coterie.cli.wording import as_options
+    from coterie.cli.app import coterie
+    from coterie.cli.option_names import as_options
 
     try:
         with coterie.make_context("coterie", list(given), obj=began) as context:

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coterie.models.atomic import write_whole
+from coterie.files import write_whole
 
 if TYPE_CHECKING:
-    from coterie.cli.outcome import Outcome
+    from coterie.cli.run.outcome import Outcome
 
 FILMS = (".gif", ".mp4")
 

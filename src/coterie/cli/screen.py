@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, TextIO
 
-from coterie.letters import HIDDEN, escaped, visible
+from coterie.visible_text import HIDDEN, escaped, visible
 
 OWN = f"\x1b{os.urandom(8).hex()}["  # begins a sequence of ours, and becomes ESC [
 

@@ -1,13 +1,17 @@
 """What people have: tables, pictures, videos, sounds and texts, as rows that can be clustered."""
 
-from coterie.data.audio import Segment, Sound, read_sound
 from coterie.data.dataset import Dataset, Origin
 from coterie.data.errors import DataError, DataWarning
-from coterie.data.images import PictureError, load_picture
-from coterie.data.patches import Patches, image_patches
-from coterie.data.pixels import Pixels, image_pixels
-from coterie.data.reading import read, read_picture
-from coterie.data.samples import (
+from coterie.data.media.audio import Segment, Sound, read_sound
+from coterie.data.media.images import PictureError, load_picture
+from coterie.data.media.patches import Patches, image_patches
+from coterie.data.media.pixels import Pixels, image_pixels
+from coterie.data.media.video import Frames, read_video, video_frames
+from coterie.data.read import read, read_picture
+from coterie.data.scaling import Scaling
+from coterie.data.tables import TableRows, read_table
+from coterie.data.text import Texts, read_texts
+from coterie.data.toy import (
     blobs,
     circles,
     moons,
@@ -16,10 +20,6 @@ from coterie.data.samples import (
     sample_picture,
     sample_picture_path,
 )
-from coterie.data.scaling import Scaling
-from coterie.data.tables import TableRows, read_table
-from coterie.data.text import Texts, read_texts
-from coterie.data.video import Frames, read_video, video_frames
 
 __all__ = [
     "DataError",

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from coterie.data.dataset import Dataset, Labels, check_labels
 from coterie.data.errors import DataError
-from coterie.data.limits import MAX_EXPANSION, Limits
+from coterie.data.file_types import check_is_text, start_of
+from coterie.data.memory_limits import MAX_EXPANSION, Limits
+from coterie.data.memory_shortage import names_shortage
 from coterie.data.options import check_path, check_whole
-from coterie.data.shortage import names_shortage
-from coterie.data.starts import check_is_text, start_of
 
 Array = NDArray[np.float64]
 SUFFIXES = (".txt", ".md", ".text", ".rst")

@@ -1,11 +1,11 @@
 """What people fit: estimators that keep scikit-learn's contract."""
 
-from coterie.estimators.dbscan import DBSCAN, DensityEvent, dbscan
-from coterie.estimators.dbscan_path import DBSCANPath, PathCurve
-from coterie.estimators.gaussian_mixture import GaussianMixture
-from coterie.estimators.kmeans import KMeans
-from coterie.estimators.progress import FitEvent
-from coterie.estimators.seeds import kmeans_plusplus
+from coterie.estimators.dbscan.estimator import DBSCAN, DensityEvent, dbscan
+from coterie.estimators.dbscan.path import DBSCANPath, PathCurve
+from coterie.estimators.fitting import FitEvent
+from coterie.estimators.kmeans.estimator import KMeans
+from coterie.estimators.kmeans.plusplus import kmeans_plusplus
+from coterie.estimators.mixture.estimator import GaussianMixture
 
 __all__ = [
     "DBSCAN",

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.algorithms.results import Floats
+from coterie.algorithms.kmeans.records import Floats
 from coterie.estimators.pieces import picked
-from coterie.estimators.scaling import LARGEST_TOTAL, times_power, weight_exponent
+from coterie.estimators.units import LARGEST_TOTAL, times_power, weight_exponent
 from coterie.estimators.validation import check_enough_rows
 
 

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_array, validate_data
 
-from coterie.algorithms.results import Floats
+from coterie.algorithms.kmeans.records import Floats
 from coterie.kernels import _native
 
 TIMES = (np.datetime64, np.timedelta64, datetime.date, datetime.timedelta)

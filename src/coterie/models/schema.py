@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from coterie.models.container import ModelError, damaged
-from coterie.models.kinds import Kind, Number, Shelf
+from coterie.models.fields import Kind, Number, Shelf
 
 
 @dataclass(frozen=True)

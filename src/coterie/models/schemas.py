@@ -7,16 +7,16 @@ estimator itself.
 
 from __future__ import annotations
 
-from coterie.algorithms.mixture import Mixture, MixtureIteration, MixtureRun
-from coterie.algorithms.reachability import Path
+from coterie.algorithms.dbscan.every_eps import Path
+from coterie.algorithms.kmeans.records import Iteration
+from coterie.algorithms.mixture.records import Mixture, MixtureIteration, MixtureRun
 from coterie.algorithms.restarts import RunRecord
-from coterie.algorithms.results import Iteration
 from coterie.estimators import DBSCAN, DBSCANPath, GaussianMixture, KMeans
+from coterie.kernels.dbscan_path_steps import Chain, Nearest
 from coterie.kernels.mixture_steps import Frame
-from coterie.kernels.reachability_steps import Chain, Nearest
-from coterie.models import amiss as consistency
-from coterie.models.compounds import Record, Rows, Sequence, Table
-from coterie.models.kinds import Array, Count, Kind, Names, Number, Plain
+from coterie.models import consistency
+from coterie.models.compound_fields import Record, Rows, Sequence, Table
+from coterie.models.fields import Array, Count, Kind, Names, Number, Plain
 from coterie.models.schema import Nested, Parameter, Schema
 
 MOST_POWER = 2500  # of two, between any two float64

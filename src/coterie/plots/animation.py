@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.choosing.rows import checked_rows, unwrapped
-from coterie.choosing.words import number, plural
+from coterie.choosing.sampling import checked_rows, unwrapped
 from coterie.data.errors import required
+from coterie.formatting import number, plural
 from coterie.plots.clusters import ClustersDisplay
 from coterie.plots.points import WAITING
 from coterie.plots.projection import Floats, Projection

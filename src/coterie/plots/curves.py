@@ -9,7 +9,7 @@ import numpy as np
 
 from coterie.choosing.eps import EpsChoice, choose_eps
 from coterie.choosing.k import KChoice, choose_k
-from coterie.choosing.words import number, plural, share
+from coterie.formatting import number, plural, share
 from coterie.plots.projection import Floats
 from coterie.plots.style import (
     ACCENT,

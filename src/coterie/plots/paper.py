@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.colours import cluster_colours
-from coterie.data.patches import Patches, image_patches
-from coterie.data.samples import paper_non_convex, paper_round, sample_picture
+from coterie.data.media.patches import Patches, image_patches
+from coterie.data.toy import paper_non_convex, paper_round, sample_picture
 from coterie.estimators import DBSCAN, GaussianMixture, KMeans
 from coterie.plots.clusters import ClustersDisplay, draw_ellipse
 from coterie.plots.patch_clusters import BOX, draw_snapshot, upper_middle

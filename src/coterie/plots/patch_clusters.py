@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coterie.colours import colour_name, matching_colours
-from coterie.data.patches import Patches
+from coterie.data.media.patches import Patches
 from coterie.plots.style import FAINT, INK, require_matplotlib
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coterie.colours import cluster_colours, matching_colours
-from coterie.data.patches import Patches
+from coterie.data.media.patches import Patches
 from coterie.plots.patch_clusters import draw_patch_clusters
 from coterie.plots.style import Display, titled
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from coterie.choosing.words import share
+from coterie.formatting import share
 
 Floats = NDArray[np.float64]
 

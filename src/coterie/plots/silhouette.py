@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coterie.choosing.rows import labels_of, unwrapped
+from coterie.choosing.sampling import labels_of, unwrapped
 from coterie.choosing.silhouettes import Silhouettes, silhouettes
-from coterie.choosing.words import plural
+from coterie.formatting import plural
 from coterie.plots.points import palette_for
 from coterie.plots.style import FAINT, INK, Display, named_axes, quiet, titled
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.colours import cluster_colours
-from coterie.letters import visible
+from coterie.visible_text import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

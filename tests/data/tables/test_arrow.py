@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.data_files import table, written
 
 from coterie.data import DataError, read_table
-from coterie.data.tables.arrow_sizes import unpacked_size
-from data.files import table, written
+from coterie.data.tables.arrow_footer import unpacked_size
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -101,7 +101,7 @@ def test_rows_and_ids_are_converted_piece_by_piece(
         40, 2, few=pa.array(names).dictionary_encode(), name=names, n=[None, *range(39)]
     )
     path = write(columns)
-    monkeypatch.setattr("coterie.data.tables.filling.MOST_ROWS", cut)
+    monkeypatch.setattr("coterie.data.tables.fill_rows.MOST_ROWS", cut)
     for ids in ("few", "name"):
         data = read_table(path, ids=ids, columns=["a", "b", "n"], missing="keep")
         np.testing.assert_array_equal(data.X, np.column_stack([columns[c] for c in "abn"]))
@@ -136,7 +136,7 @@ def test_gaps_in_integers_and_floats_are_counted(write: Any) -> None:
 
 
 def use_threads(monkeypatch: pytest.MonkeyPatch, n_threads: int) -> None:
-    for module in ("filling", "arrow"):
+    for module in ("fill_rows", "arrow"):
         monkeypatch.setattr(f"coterie.data.tables.{module}.threads", lambda: n_threads)
 
 
@@ -160,8 +160,8 @@ def test_few_row_groups_of_several_batches(
     tmp_path: Path, n_threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use_threads(monkeypatch, n_threads)
-    monkeypatch.setattr("coterie.data.tables.filling.LEAST_ROWS", 1000)
-    monkeypatch.setattr("coterie.data.tables.filling.BATCH_BYTES", 1000)
+    monkeypatch.setattr("coterie.data.tables.fill_rows.LEAST_ROWS", 1000)
+    monkeypatch.setattr("coterie.data.tables.fill_rows.BATCH_BYTES", 1000)
     columns = table(20_003, 5, name=[f"r{i}" for i in range(20_003)])
     right = np.column_stack([columns[c].to_numpy() for c in "abcde"])
     before = threading.active_count()

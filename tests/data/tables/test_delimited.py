@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import thorough
+from support.data_files import written
+from support.kmeans_cases import thorough
 
 from coterie.data import DataError, read_table
-from data.files import written
 
 pytest.importorskip("pyarrow")
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.data_files import written
 
 from coterie.data import DataError, DataWarning, read_table
-from coterie.data.tables.guessing import guess
-from data.files import written
+from coterie.data.tables.dialect import guess
 
 pytest.importorskip("pyarrow")
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.data_files import written
 
 from coterie.data import read_table
 from coterie.data.tables import middles
 from coterie.data.tables.middles import exact_mean, exact_median
-from data.files import written
 
 
 def exactly(column: Any) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
-from strategies import thorough
+from support.kmeans_cases import thorough
 
 from coterie.data import read_table
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.data.errors import DataError, required
-from coterie.data.limits import Limits
-from coterie.data.tables.arrow_sizes import unpacked_size
-from coterie.data.tables.filling import (
+from coterie.data.memory_limits import Limits
+from coterie.data.tables.arrow_footer import unpacked_size
+from coterie.data.tables.fill_rows import (
     Part,
     as_numpy,
     batch_rows,
@@ -26,7 +26,7 @@ from coterie.data.tables.filling import (
     threads,
     write_parts,
 )
-from coterie.data.tables.opened import NUMBER, ROW_NUMBER, TRUTH, Loaded
+from coterie.data.tables.format import NUMBER, ROW_NUMBER, TRUTH, Loaded
 
 RUNS_PER_THREAD = 4  # of row groups, so that no thread has to wait long for the others
 PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # pandas' names for row numbers without one

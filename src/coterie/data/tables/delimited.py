@@ -16,10 +16,10 @@ from typing import IO, Any
 import numpy as np
 
 from coterie.data.errors import DataError, required
-from coterie.data.limits import ALWAYS_ALLOWED, Limits
-from coterie.data.starts import check_is_text
+from coterie.data.file_types import check_is_text
+from coterie.data.memory_limits import ALWAYS_ALLOWED, Limits
 from coterie.data.tables.cells import MISSING
-from coterie.data.tables.faults import (
+from coterie.data.tables.delimited_errors import (
     LONGEST_LINE,
     endless,
     find_fault,
@@ -27,12 +27,12 @@ from coterie.data.tables.faults import (
     line_of_nul,
     line_of_row,
 )
-from coterie.data.tables.filling import Part, as_numpy, new_rows, write_parts
-from coterie.data.tables.guessing import Reading, guess
+from coterie.data.tables.dialect import Reading, guess
+from coterie.data.tables.fill_rows import Part, as_numpy, new_rows, write_parts
+from coterie.data.tables.first_lines import HEAD
+from coterie.data.tables.format import TRUTH, Loaded
+from coterie.data.tables.interruptible import read_until_stopped
 from coterie.data.tables.missing import find_gaps
-from coterie.data.tables.opened import TRUTH, Loaded
-from coterie.data.tables.opening import HEAD
-from coterie.data.tables.stopping import read_until_stopped
 
 SAMPLE = 1 << 16  # bytes looked at to find out how to read the rest
 CHUNK = 1 << 20

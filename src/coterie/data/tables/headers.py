@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from coterie.data.errors import DataError
 from coterie.data.tables.cells import is_missing, is_number, is_whole
-from coterie.data.tables.opening import Record
+from coterie.data.tables.first_lines import Record
 
 SHOWN = 60  # characters of a line that a message quotes
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from coterie.data.errors import DataError
-from coterie.data.limits import Limits
+from coterie.data.memory_limits import Limits
 from coterie.data.tables.json_lines import JsonLines
 
 SPACE = " \t\r\n"

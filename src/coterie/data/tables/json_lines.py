@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from coterie.data.errors import DataError, required
-from coterie.data.limits import readable
+from coterie.data.memory_limits import readable
 from coterie.data.tables.arrow import ArrowTable, Piece, in_order
-from coterie.data.tables.stopping import read_until_stopped
+from coterie.data.tables.interruptible import read_until_stopped
 
 BLOCK = 1 << 20  # bytes; no line may be longer
 NEWLINE = b"\n"

@@ -3,31 +3,16 @@ instruction set must give. One file per method, to be read beside the paper."""
 
 from coterie.kernels.reference.arithmetic import exact_mean_variance, exact_squares
 from coterie.kernels.reference.columns import interleave
-from coterie.kernels.reference.density import (
-    Clusters,
-    clusters,
-    dbscan,
-    nearby,
-)
-from coterie.kernels.reference.em import (
-    Mixture,
-    SoftAnswer,
-    degrees,
-    estimates,
-    in_family,
-    log_densities,
-    soft_clustering,
-    soft_clustering_error,
-)
-from coterie.kernels.reference.lloyd import (
+from coterie.kernels.reference.dbscan import Clusters, clusters, dbscan, nearby
+from coterie.kernels.reference.dbscan_path import Thresholds, thresholds
+from coterie.kernels.reference.kmeans import (
     Answer,
     k_means,
     nearest,
     squared_distances,
     updated_means,
 )
-from coterie.kernels.reference.reachability import Thresholds, thresholds
-from coterie.kernels.reference.seeding import (
+from coterie.kernels.reference.kmeans_seeding import (
     Field,
     distinct_points,
     hash_row,
@@ -37,6 +22,16 @@ from coterie.kernels.reference.seeding import (
     principal,
     random_points,
     word,
+)
+from coterie.kernels.reference.mixture import (
+    Mixture,
+    SoftAnswer,
+    degrees,
+    estimates,
+    in_family,
+    log_densities,
+    soft_clustering,
+    soft_clustering_error,
 )
 
 __all__ = [

@@ -1,0 +1,48 @@
+// drift_bounds.hpp: how far the means have moved, told so that a row need not ask until it matters.
+//
+// A clock adds up, for the rows of one cluster, the drift of their own mean and of the fastest
+// other. It never runs back: a row whose deadline it has not reached keeps its label.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "core/level.hpp"
+#include "core/memory.hpp"
+#include "core/team.hpp"
+
+namespace coterie {
+
+class Clocks {
+public:
+    // All clocks at zero, with the means of the model, whose panels have this width. local: clocks
+    // follow only neighbouring means, and rows meet lists of these where they are many; the model
+    // must have a table.
+    void start(Model& model, int width, bool local);
+    // The means have become those of the model: clocks, drifts and neighbours follow.
+    void advance(Team& team, Model& model);
+    // What a thread measured: (k,) the farthest row of each cluster. Local clocks only.
+    void widen(const float* radius);
+
+private:
+    void measure_drift(Team& team, const Model& model);
+    void advance_all(const Model& model);
+    void look_around(Team& team, Model& model);
+    void list_neighbours(const Model& model, int a, std::vector<std::pair<float, int32_t>>& near);
+    void show(Model& model);
+
+    bool local_ = false, listed_ = false;
+    int steps_ = 0, width_ = 1;
+    float cap_ = 1e30f;         // no slack is trusted beyond this
+    Buffer<double> means_;      // (k, d) of the last step
+    std::vector<double> drift_; // (k,) since then in frame units, rounded up
+    std::vector<float> clock_, expiry_, own_drift_, group_drift_;
+
+    std::vector<double> radius_, growth_;
+    std::vector<uint8_t> refresh_;
+    std::vector<std::vector<float>> lists_;
+    std::vector<const float*> list_pointers_;
+    std::vector<int32_t> list_lengths_;
+};
+
+} // namespace coterie

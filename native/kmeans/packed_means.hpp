@@ -1,0 +1,50 @@
+// packed_means.hpp: the means of one step in every form the kernels want, and the frame they share.
+#pragma once
+
+#include "core/level.hpp"
+#include "core/memory.hpp"
+#include "core/team.hpp"
+
+namespace coterie {
+
+// Smallest and largest value of each column.
+struct Ranges {
+    std::vector<double> low, high; // (d,)
+};
+
+// The frame that brings the data and the means near one, so that float32 squares neither
+// overflow nor vanish: a column far from zero is centred, and the unit is a power of two.
+class FrameOwner {
+public:
+    FrameOwner(const Ranges& ranges, const double* means, int k, bool sparse);
+    Frame view() const;
+    bool operator==(const FrameOwner&) const = default;
+
+private:
+    std::vector<double> centre_;
+    double unit_ = 1.0;
+};
+
+class PreparedModel {
+public:
+    // `order`: position -> mean, a permutation of 0..k-1; empty for the identity.
+    void prepare(Team& team, const Kernels& kernels, const Rows& rows, const double* means, int k,
+                 const Frame& frame, const std::vector<int32_t>& order);
+    Model model;
+
+private:
+    void turn_column(int64_t l);
+    float framed(int p, int64_t l) const;
+    std::vector<double> pack_means(const Kernels& kernels);
+    std::vector<double> pack_columns(Team& team);
+
+    bool low_ = false; // vectors hold rows
+    Buffer<double> means_t_;
+    Buffer<float> squares_, flat_, panels_, by_column_, table_;
+    std::vector<int32_t> order_, position_, live_;
+};
+
+// Means that lie together get positions that lie together, in runs of `width`.
+std::vector<int32_t> neighbouring_order(const double* means, int k, int d, int width);
+
+} // namespace coterie

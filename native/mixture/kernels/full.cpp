@@ -1,0 +1,264 @@
+// full.cpp: full covariances of five and more columns, by register tiles.
+//
+// E step: rows times triangular factors; of components that stand apart only those that matter to
+// a row. M step: products of the rows that matter to a component, see full_moments_gathered.hpp;
+// where most rows matter to most components, those of all at once, see full_moments_together.hpp
+// and full_moments_transposed.hpp.
+#include <atomic>
+
+#include "mixture/kernels/full_densities.hpp"
+#include "mixture/kernels/full_moments_gathered.hpp"
+#include "mixture/kernels/full_moments_together.hpp"
+#include "mixture/kernels/full_moments_transposed.hpp"
+#include "mixture/kernels/screen.hpp"
+
+namespace coterie::COTERIE_LEVEL {
+namespace {
+
+constexpr double kCrowded = 0.4; // it pays to leave densities out up to this part that matters
+
+// Moments of all components at once: never.
+struct Separate {
+    double* rest;
+    static bool suit(const MixtureTask&) { return false; }
+    static size_t doubles(const MixtureTask&) { return 0; }
+    Separate(const Leaf&, double* memory) : rest(memory) {}
+    void clear() const {}
+    static bool pay(const Leaf&, int64_t) { return false; }
+    void add(const MixtureTask&, const Leaf&) const {}
+    bool write(const double*, double*, double*, double*) const { return true; }
+};
+
+#if !defined(__AVX512F__)
+using Turns = Separate;
+#endif
+
+struct Scratch {
+    size_t component; // numbers per component: mass (8), first (by blocks), blocks of the second
+    double* sums;     // (k, component) if wanted
+    double* rows;     // (256, padded) of the leaf, if it is there by columns too
+    double* moved;    // (kBatch / 8, padded, 8) rows less a mean
+    Panel panel;
+
+    static size_t per_component(int d) {
+        return 8 + blocks_over(d) * kBlock + blocks_of(blocks_over(d));
+    }
+    static size_t doubles(const MixtureTask& task) {
+        const size_t padded = (task.shape.d + 3) / 4 * 4;
+        const size_t sums = task.sums ? task.shape.k * per_component(task.shape.d) : 0;
+        return sums + (kBatch + (task.sums ? kLeafRows : 0)) * padded +
+               Panel::doubles(task.shape.d) + Screen::doubles(task) +
+               std::max(Products::doubles(task), Turns::doubles(task));
+    }
+    Scratch(const MixtureTask& task, const Leaf& leaf)
+        : component(per_component(leaf.d)), sums(leaf.rest),
+          rows(sums + (task.sums ? leaf.k * component : 0)),
+          moved(rows + (task.sums ? kLeafRows * leaf.padded : 0)),
+          panel(leaf.d, moved + kBatch * leaf.padded) {}
+};
+
+void densities(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch,
+               const Pause& pause) {
+    const int asked = (kBatch + leaf.k - 1) / leaf.k; // rows, by each component
+    for (int g = 0; g < leaf.groups; g += kBatch / 8) {
+        const int groups = std::min(kBatch / 8, leaf.groups - g);
+        for (int c = 0; c < leaf.k; ++c) {
+            pause();
+            leaf.ask_ahead(task, 8 * g + std::min(kBatch, asked * c),
+                           8 * g + std::min(kBatch, asked * (c + 1)));
+            log_densities(task, c, leaf.group(g), 8 * leaf.padded, groups, scratch.moved,
+                          leaf.logs(g) + 8 * c, 8 * leaf.k);
+        }
+    }
+}
+
+// Gathers the rows that matter to component c, and adds them to its moments. pairs: those of the
+// leaf, or null if all are there.
+void maximise(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch, const Pairs* pairs,
+              int c) {
+    double* mass = scratch.sums + c * scratch.component;
+    const Panel& panel = scratch.panel;
+    double *first = mass + 8, *second = first + panel.blocks * kBlock;
+    const auto columns = [rows = leaf.rows, padded = leaf.padded](int b) {
+        return [from = rows + kBlock * b, padded, left = padded - kBlock * b](int place)
+                   __attribute__((always_inline)) {
+                       const double* at = from + static_cast<size_t>(place) * padded;
+                       if constexpr (kBlock > 4) // than rows are padded to
+                           return load_line(at, left);
+                       else
+                           return load<Line>(at);
+                   };
+    };
+    const auto add = [&](int rows) {
+        panel.gather(columns, task.centres + static_cast<size_t>(c) * leaf.d, leaf.d, rows, first);
+        panel.multiply_rows(rows, 0, panel.blocks, second);
+    };
+    if (pairs) {
+        const int from = pairs->starts[c], count = pairs->starts[c + 1] - from;
+        panel.choose_listed(pairs->places + from, pairs->values + from, count, mass, add);
+    } else {
+        const auto share = [&](int v) __attribute__((always_inline)) {
+            return load<VD>(leaf.logs(v / kParts) + 8 * c + v % kParts * kLanes);
+        };
+        panel.choose(leaf.groups * kParts, share, mass, add);
+    }
+}
+
+// Returns false if the sums of all components lost too many digits.
+template <class Together>
+bool write_sums(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch,
+                const Together& together, double* out) {
+    const int k = leaf.k, d = leaf.d;
+    const int64_t triangle = task.shape.second();
+    double *first = out + 1 + k, *second = first + static_cast<int64_t>(k) * d;
+    std::fill(out + 1, out + task.shape.size(), 0.0);
+    for (int c = 0; c < k; ++c) {
+        const double *from = scratch.sums + c * scratch.component, *firsts = from + 8;
+        const int blocks = scratch.panel.blocks;
+        out[1 + c] = across(from);
+        add_moments(firsts, firsts + blocks * kBlock, 0, blocks, d,
+                    first + static_cast<int64_t>(c) * d, second + c * triangle);
+    }
+    return together.write(task.centres, out + 1, first, second);
+}
+
+// Weights times degrees of all rows, component by component.
+void write_shares(const MixtureTask& task, const Leaf& leaf, const Pairs* pairs) {
+    for (int c = 0; c < leaf.k; ++c) {
+        double* out =
+            task.shares + static_cast<size_t>(c) * kStretch + leaf.first - task.shared_from;
+        if (pairs) {
+            std::fill(out, out + 8 * leaf.groups, 0.0);
+            for (int t = pairs->starts[c]; t < pairs->starts[c + 1]; ++t)
+                out[pairs->places[t]] = pairs->values[t];
+        } else {
+            for (int g = 0; g < leaf.groups; ++g)
+                std::memcpy(out + 8 * g, leaf.logs(g) + 8 * c, sizeof(double) * 8);
+        }
+    }
+}
+
+// One sweep over a chunk. Together: how moments of all components are taken at once.
+template <class Together> class Sweep {
+public:
+    Sweep(const MixtureTask& task, double* memory, const Pause& pause)
+        : task_(task), pause_(pause), leaf_(task, memory), scratch_(task, leaf_),
+          together_(leaf_, scratch_.panel.rest), screen_(leaf_, scratch_.moved, together_.rest),
+          columns_(leaf_.columns), limits_(task.degrees ? nullptr : task.limits) {
+        if (task.sums)
+            std::memset(scratch_.sums, 0, sizeof(double) * leaf_.k * scratch_.component);
+        together_.clear();
+    }
+
+    void add(int64_t begin, int64_t end) {
+        leaf_.place(begin, end);
+        const Pairs* pairs = nullptr;
+        if (!task_.computed()) {
+            read(false, task_.sums);
+            leaf_.take_given(task_);
+        } else if (task_.screened() && !task_.crowded->load() && expect_few()) {
+            pairs = &screen_.pairs;
+        } else {
+            expect_all();
+        }
+        if (task_.labels)
+            return;
+        if (task_.computed())
+            leaf_.finish(task_);
+        if (task_.sums || task_.shares)
+            maximise_all(pairs);
+    }
+
+    // Returns false if sums of all components lost too many digits.
+    bool write(double* out) const {
+        if (out)
+            out[0] = leaf_.likelihood.value();
+        return !task_.sums || write_sums(task_, leaf_, scratch_, together_, out);
+    }
+
+private:
+    void read(bool by_columns, bool by_rows) {
+        leaf_.columns = by_columns ? columns_ : nullptr;
+        leaf_.rows = !by_rows ? nullptr : task_.sums ? scratch_.rows : columns_;
+        if (by_columns || by_rows)
+            leaf_.read(task_);
+    }
+
+    void expect_all() {
+        read(true, task_.sums && std::is_same_v<Together, Separate>);
+        densities(task_, leaf_, scratch_, pause_);
+        if (task_.labels)
+            return leaf_.choose_labels(task_.labels + leaf_.first);
+        leaf_.exponentiate(0, leaf_.groups, true, limits_);
+    }
+
+    // Computes what matters. Returns false if that is so much that all had better be computed, in
+    // the rest of this sweep as well.
+    bool expect_few() {
+        read(false, task_.sums || !Screen::reads_in_place(task_));
+        const int64_t computed = screen_.log_densities(task_, leaf_, pause_);
+        if (computed > kCrowded * leaf_.n * leaf_.k) {
+            task_.crowded->store(true);
+            return false;
+        }
+        if (task_.labels)
+            screen_.pairs.choose_labels(leaf_, task_.labels + leaf_.first);
+        else
+            screen_.pairs.exponentiate(leaf_, limits_);
+        return true;
+    }
+
+    void maximise_all(const Pairs* pairs) {
+        int64_t matter = 0; // no more than kCrowded: too few for all at once
+        if (pairs)
+            pairs->weigh(leaf_);
+        else
+            matter = leaf_.weigh();
+        if (task_.shares)
+            return write_shares(task_, leaf_, pairs);
+        if (together_.pay(leaf_, matter))
+            return together_.add(task_, leaf_);
+        if (!leaf_.rows)
+            read(false, true);
+        for (int c = 0; c < leaf_.k; ++c) {
+            pause_();
+            maximise(task_, leaf_, scratch_, pairs, c);
+        }
+    }
+
+    const MixtureTask& task_;
+    const Pause& pause_;
+    Leaf leaf_;
+    const Scratch scratch_;
+    const Together together_;
+    const Screen screen_;
+    double* const columns_;      // of the leaf, where it has them
+    const double* const limits_; // (k,) or null
+};
+
+// Returns false if sums of all components lost too many digits.
+template <class Together>
+bool sweep(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
+           const Pause& pause) {
+    Sweep<Together> one(task, memory, pause);
+    for (int64_t at = begin; at < end; at += kLeafRows)
+        one.add(at, std::min<int64_t>(end, at + kLeafRows));
+    return one.write(out);
+}
+
+} // namespace
+
+size_t mixture_full_doubles(const MixtureTask& task) {
+    return Leaf::doubles(task) + Scratch::doubles(task);
+}
+
+void mixture_full(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
+                  const Pause& pause) {
+    const bool done = Turns::suit(task) ? sweep<Turns>(task, begin, end, memory, out, pause)
+                                        : Products::suit(task) &&
+                                              sweep<Products>(task, begin, end, memory, out, pause);
+    if (!done)
+        sweep<Separate>(task, begin, end, memory, out, pause);
+}
+
+} // namespace coterie::COTERIE_LEVEL

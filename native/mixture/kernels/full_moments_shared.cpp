@@ -1,0 +1,74 @@
+// full_moments_shared.cpp: the moments of one component of many columns, or some of them, which are
+// added to sums that all threads share.
+#include "mixture/kernels/full_moments_gathered.hpp"
+
+namespace coterie::COTERIE_LEVEL {
+namespace {
+
+// Columns that rows are gathered by, all rows before the next columns: those are asked for
+// meanwhile, since the rows have left all but the largest cache.
+constexpr int kNext = kGathered * kBlock;
+
+// Where part p of a triangle of blocks begins: parts have about as many blocks each.
+int part_begins(int blocks, int part, int parts) {
+    const int left = static_cast<int>(blocks * std::sqrt(double(parts - part) / parts) + 0.5);
+    return blocks - left;
+}
+
+template <class T>
+void add(const MixtureTask& task, int64_t end, int c, int part, int parts, double* scratch,
+         double* out, const Pause& pause) {
+    const int k = task.shape.k, d = task.shape.d;
+    Panel panel(d, scratch);
+    const int padded = panel.blocks * kBlock;
+    const int from = part_begins(panel.blocks, part, parts),
+              to = part_begins(panel.blocks, part + 1, parts);
+    panel.first = from;
+    double *mass = panel.rest, *first = mass + 8, *second = first + padded;
+    std::memset(mass, 0,
+                sizeof(double) *
+                    (8 + padded + blocks_of(panel.blocks - from) - blocks_of(panel.blocks - to)));
+    const T* x = static_cast<const T*>(task.rows->values) + task.shared_from * d;
+    const auto columns = [&](int b) {
+        const int j = kBlock * b, left = d - j;
+        const Line origin = load_line(task.origin + j, left),
+                   scale = load_line(task.scale + j, left);
+        return [from = x + j, d, left, origin, scale](int place) __attribute__((always_inline)) {
+            const T* at = from + static_cast<int64_t>(place) * d;
+            __builtin_prefetch(at + kNext);
+            return (load_line(at, left) - origin) * scale;
+        };
+    };
+    const double* shares = task.shares + static_cast<size_t>(c) * kStretch;
+    const int vectors = static_cast<int>((end - task.shared_from + kLanes - 1) / kLanes);
+    panel.choose(
+        vectors,
+        [&](int v) __attribute__((always_inline)) { return load<VD>(shares + v * kLanes); }, mass,
+        [&](int rows) {
+            pause();
+            panel.gather(columns, task.centres + static_cast<size_t>(c) * d, d, rows, first);
+            panel.multiply_rows(rows, from, to, second);
+        });
+    if (part == 0)
+        out[1 + c] += across(mass);
+    double* firsts = out + 1 + k;
+    add_moments(first, second, from, to, d, firsts + static_cast<int64_t>(c) * d,
+                firsts + static_cast<int64_t>(k) * d + c * task.shape.second());
+}
+
+} // namespace
+
+size_t moments_doubles(const MixtureTask& task) {
+    const int blocks = blocks_over(task.shape.d);
+    return Panel::doubles(task.shape.d) + 8 + blocks * kBlock + blocks_of(blocks);
+}
+
+void mixture_moments(const MixtureTask& task, int64_t end, int component, int part, int parts,
+                     double* scratch, double* out, const Pause& pause) {
+    if (task.rows->kind == Kind::float32)
+        add<float>(task, end, component, part, parts, scratch, out, pause);
+    else
+        add<double>(task, end, component, part, parts, scratch, out, pause);
+}
+
+} // namespace coterie::COTERIE_LEVEL

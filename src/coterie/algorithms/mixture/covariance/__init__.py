@@ -1,0 +1,46 @@
+"""Families of covariance matrices: what each may look like, and everything that depends on it.
+
+family.py says what a driver may ask of any family, matrices.py and variances.py answer, floor.py is
+the least spread that all keep. All arithmetic is in the frame of the data (see
+`coterie.kernels.mixture_steps`), where columns are centred and near one in size; `to_frame` and
+`from_frame` translate. There full matrices, one for each component, are upper triangles, row by
+row, (k, d (d + 1) / 2): with many columns they are all that takes memory.
+"""
+
+from __future__ import annotations
+
+from coterie.algorithms.mixture.covariance.family import Family, NotPositiveDefinite
+from coterie.algorithms.mixture.covariance.matrices import Full, Tied
+from coterie.algorithms.mixture.covariance.variances import Diag, Spherical
+from coterie.kernels.exact import Floats
+
+__all__ = [
+    "FAMILIES",
+    "Diag",
+    "Family",
+    "Full",
+    "NotPositiveDefinite",
+    "Spherical",
+    "Tied",
+    "family_of",
+    "fixed",
+]
+
+FAMILIES: dict[str, Family] = {
+    "full": Full(),
+    "tied": Tied(),
+    "diag": Diag(),
+    "spherical": Spherical(),
+}
+
+
+def fixed(shape_of: str) -> Family:
+    """Covariances that are given and stay, in the shape of a family (P15)."""
+    return type(FAMILIES[shape_of])(estimated=False)
+
+
+def family_of(covariance_type: str, covariances: Floats) -> Family:
+    """The family of a fitted mixture; that of fixed covariances shows in their shape."""
+    if covariance_type != "fixed":
+        return FAMILIES[covariance_type]
+    return fixed({1: "spherical", 2: "tied", 3: "full"}[covariances.ndim])

@@ -1,0 +1,267 @@
+"""Soft clustering: Algorithm 3 of the paper, EM for a Gaussian mixture, over any engine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Protocol
+
+import numpy as np
+
+from coterie.algorithms.mixture.collapse import notes_of_collapse, notes_of_loss
+from coterie.algorithms.mixture.covariance import Family, NotPositiveDefinite
+from coterie.algorithms.mixture.covariance.floor import NO_ROOTS, Floor
+from coterie.algorithms.mixture.m_step import Estimate, MStep
+from coterie.algorithms.mixture.records import (
+    FirstMixture,
+    Mixture,
+    MixtureIteration,
+    MixtureRun,
+    MixtureSurvey,
+)
+from coterie.algorithms.stop import Stop, StopReason
+from coterie.engines.protocol import Engine
+from coterie.kernels import mixture_steps
+from coterie.kernels.exact import Floats
+from coterie.kernels.mixture_steps import Densities, Moments
+
+
+class Proposal(Protocol):
+    """A way to go farther than one EM step; all mixtures are in the frame's units."""
+
+    def propose(self, before: Mixture, after: Mixture, log_likelihood: float) -> Mixture | None:
+        """A mixture to try instead of `after`, the plain EM step from `before`, whose
+        log-likelihood is given. None: take `after`."""
+        ...
+
+    def rejected(self) -> None:
+        """The last proposal was less likely than `before`; `after` was taken."""
+        ...
+
+
+@dataclass(frozen=True)
+class EmRules:
+    """When to stop, and what to do on the way."""
+
+    max_iter: int | None = 100
+    tol: float = 1e-3  # on the change of the log-likelihood by unit of weight
+    deadline: float | None = None  # on time.perf_counter
+    reg_covar: float | None = None  # None: a floor relative to the data
+    fixed: frozenset[str] = frozenset()  # of "weights", "means", "covariances"
+    keep_on_interrupt: bool = False
+    trace: bool = False
+    bound_before: float | None = None  # log-likelihood by unit of weight of the round before these
+
+
+Observer = Callable[[int, MixtureIteration, Mixture], bool]  # (iteration, record, mixture) -> stop?
+
+
+def em(
+    engine: Engine,
+    survey: MixtureSurvey,
+    family: Family,
+    start: Mixture,
+    rules: EmRules,
+    observe: Observer | None = None,
+    proposal: Proposal | None = None,
+    sweep: Callable[..., mixture_steps.Sums] = mixture_steps.sweep,
+) -> MixtureRun:
+    """Run EM from the given mixture."""
+    run = Em(engine, survey, family, start, rules, sweep)
+    del start  # its matrices may be large
+    started = time.perf_counter()
+    if rules.max_iter == 0:
+        return run.finish(StopReason.MAX_ITER.stop(0), started)
+    stop = None
+    try:
+        for iteration in count(1):
+            # 1. E step: degrees of belonging, kept only as the sums that the M step needs.
+            moments = run.expectation()
+            if run.overshot(moments):
+                assert proposal is not None
+                proposal.rejected()
+                moments = run.expectation()
+            # 2. M step: effective sizes, cluster probabilities, means, covariances.
+            try:
+                after = run.maximised(moments)
+            except NotPositiveDefinite as flat:
+                stop = StopReason.FLAT_COVARIANCE.stop(iteration, flat)
+                break
+            # 3. Soft clustering error and its change.
+            run.record(moments, after)
+            stop = run.reason_to_stop(iteration)
+            run.advance(moments, after, None if stop else proposal)
+            del moments, after  # matrices may be large, and the next sweep brings more
+            if observe is not None and observe(iteration, run.history[-1], run.in_data_units()):
+                stop = stop or StopReason.CALLBACK.stop()
+            if stop:
+                break
+    except KeyboardInterrupt:
+        if not rules.keep_on_interrupt or not run.history:
+            raise
+        stop = StopReason.INTERRUPTED.stop()
+    assert stop is not None
+    return run.finish(stop, started)
+
+
+class Em:
+    """The state of one run: current mixture, history, trace. Mixtures are in the frame's units."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        survey: MixtureSurvey,
+        family: Family,
+        start: Mixture,
+        rules: EmRules,
+        sweep: Callable[..., mixture_steps.Sums],
+    ) -> None:
+        self.engine, self.survey, self.family, self.rules = engine, survey, family, rules
+        self.sweep = sweep
+        self.floor: Floor = survey.floor(rules.reg_covar)
+        self.m_step = MStep(survey, family, self.floor, rules.fixed, engine.team)
+        self.mixture = start.to_frame(family, survey.frame)
+        self.start = FirstMixture(
+            start.weights, start.means, self.mixture.covariances, family, survey.frame
+        )
+        self.factors = self._factors(self.mixture)
+        self.fallback: Estimate | None = None  # while a proposal is on trial
+        self.log_likelihood = float("nan")  # of the last round, by the frame's units
+        if rules.bound_before is not None:
+            self.log_likelihood = survey.mass * (rules.bound_before + survey.frame.log_unit)
+        self.history: list[MixtureIteration] = []
+        self.frames: list[Mixture] = []
+        self.empty: list[int] = []  # components to which no row belongs
+        self.sweeps = 0
+        self._clock = time.perf_counter()
+
+    def _factors(self, mixture: Mixture) -> Floats:
+        """No spread below the floor, if only by rounding: steps from there could but go up."""
+        C, family = mixture.covariances, self.family
+        held = self.m_step.estimates_covariances and not self.floor.added
+        held = held and self.rules.max_iter != 0 and bool(np.isfinite(C).all())
+        roots = family.roots(C, self.floor, self.engine.team) if held else NO_ROOTS
+        return family.factors(C, roots, self.engine.team)
+
+    def densities(self) -> Densities:
+        m = self.mixture
+        # Degrees count for nothing below 2^-64 of a row, or of a component that has less than one.
+        with np.errstate(divide="ignore"):
+            size = np.log2(m.weights * self.survey.extent.n_rows)
+        return replace(
+            self.family.densities(m.weights, m.means, self.factors),
+            negligible=np.minimum(size, 0.0) - 64.0,
+        )
+
+    def expectation(self, densities: Densities | None = None) -> Moments:
+        self.sweeps += 1
+        return self.engine.reduce(
+            self.sweep, self.survey.frame, densities or self.densities()
+        ).moments
+
+    def error(self, log_likelihood: float) -> float:
+        """Soft clustering error, in the data's units: a constant apart from the frame's."""
+        return self.survey.mass * self.survey.frame.log_unit - log_likelihood
+
+    def overshot(self, moments: Moments) -> bool:
+        """A proposal that is less likely than what came before it is taken back."""
+        if self.fallback is None:
+            return False
+        plain, self.fallback = self.fallback, None
+        if moments.log_likelihood >= self.log_likelihood:
+            return False
+        self.mixture, self.factors = plain
+        return True
+
+    def maximised(self, moments: Moments) -> Estimate:
+        """The likeliest mixture for these degrees of belonging."""
+        self.empty = np.flatnonzero(~(moments.mass > 0)).tolist()
+        step, old = self.m_step, Estimate(self.mixture, self.factors)
+        try:
+            found = step.maximised(old, moments)
+            if not step.is_far(old.mixture, moments, found):
+                return found
+            centres = found.mixture.means
+        except NotPositiveDefinite:
+            if not step.estimates_covariances:
+                raise
+            centres = step.means(old.mixture, moments)
+        # Moments about a far centre have lost digits: take them again, about the new means.
+        careful = self.family.unfolded(self.densities())
+        again = self.expectation(replace(careful, centres=np.ascontiguousarray(centres)))
+        return step.maximised(old, again, centres)
+
+    def record(self, moments: Moments, after: Estimate) -> None:
+        now, error = time.perf_counter(), self.error(moments.log_likelihood)
+        decrease = moments.log_likelihood - self.log_likelihood
+        self.log_likelihood = moments.log_likelihood
+        moved = np.ldexp(
+            np.abs(after.mixture.means - self.mixture.means), self.survey.frame.exponent
+        )
+        self.history.append(
+            MixtureIteration(error, decrease, float(moved.max()), now - self._clock, self.sweeps)
+        )
+        if self.rules.trace:
+            self.frames.append(self.in_data_units())
+        self._clock, self.sweeps = now, 0
+
+    def reason_to_stop(self, iteration: int) -> Stop | None:
+        rules = self.rules
+        if abs(self.history[-1].decrease) / self.survey.mass < rules.tol:
+            return StopReason.LIKELIHOOD_SETTLED.stop(f"{rules.tol:g}")
+        if rules.max_iter is not None and iteration >= rules.max_iter:
+            return StopReason.MAX_ITER.stop(rules.max_iter)
+        if rules.deadline is not None and time.perf_counter() >= rules.deadline:
+            return StopReason.MAX_SECONDS.stop()
+        return None
+
+    def advance(self, moments: Moments, after: Estimate, proposal: Proposal | None) -> None:
+        before, (self.mixture, self.factors) = self.mixture, after
+        if proposal is None:
+            return
+        farther = proposal.propose(before, after.mixture, moments.log_likelihood)
+        if farther is None:
+            return
+        try:
+            factors = self._factors(farther)
+        except NotPositiveDefinite:
+            proposal.rejected()
+            return
+        self.fallback, self.mixture, self.factors = after, farther, factors
+
+    def in_data_units(self) -> Mixture:
+        return self.mixture.from_frame(self.family, self.survey.frame)
+
+    def finish(self, stop: Stop, started: float) -> MixtureRun:
+        """The error of the last mixture. What is large leaves as soon as it was translated."""
+        if self.fallback is not None:
+            self.mixture, self.factors = self.fallback
+            self.fallback = None
+        last = self.engine.reduce(self.sweep, self.survey.frame, self.densities(), moments=False)
+        error = self.error(last.log_likelihood)
+        family, frame = self.family, self.survey.frame
+        notes = notes_of_loss(self.empty, weights_stay="weights" in self.rules.fixed)
+        if self.history and "covariances" not in self.rules.fixed:
+            notes += notes_of_collapse(family, self.mixture, self.floor)
+        factors = family.factors_from_frame(self.factors, frame)
+        del self.factors
+        mixture = self.in_data_units()
+        del self.mixture
+        return MixtureRun(
+            weights=mixture.weights,
+            means=mixture.means,
+            covariances=mixture.covariances,
+            precisions_cholesky=factors,
+            soft_clustering_error=error,
+            log_likelihood=-error / self.survey.mass,
+            n_iter=len(self.history),
+            converged=stop.reason.converged,
+            stopped=stop.words,
+            history=tuple(self.history),
+            notes=tuple(notes),
+            seconds=time.perf_counter() - started,
+            start=self.start,
+            trace=tuple(self.frames) if self.rules.trace else None,
+        )

@@ -1,0 +1,26 @@
+"""coterie info: what is in a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from coterie.cli import options as o
+
+
+@click.command(
+    "info",
+    cls=o.Command,
+    help=o.examples("coterie info flowers.csv", "coterie info flowers.coterie --json")
+    + "\n\nA saved model: its method, parameters, columns and where its data came from, without "
+    "loading it. Data: what was read, and every column.",
+)
+@click.argument("source", metavar="MODEL|INPUT")
+@o.reading_options
+@o.json_option
+@o.voice_options
+def command(source: str, **options: Any) -> None:
+    from coterie.cli.run.info import run
+
+    run(source, options)

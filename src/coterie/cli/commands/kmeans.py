@@ -1,0 +1,50 @@
+"""coterie kmeans: k clusters around their means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from coterie.cli import options as o
+from coterie.cli.methods_table import MeansOptions
+
+
+@click.command(
+    "kmeans",
+    cls=o.Command,
+    help=o.examples(
+        "coterie kmeans flowers.csv -k 3 -o labels.csv",
+        "coterie kmeans flowers.csv --scaling standard --save flowers.coterie",
+        "coterie kmeans photo.jpg -k 6 --plot regions.png",
+        "coterie kmeans moons --plot moons.gif",
+    )
+    + "\n\nk-means: every row belongs to the nearest of k means. Without -k the number of "
+    "clusters is chosen, and the reason told.",
+)
+@o.INPUT
+@click.option(
+    "-k", "--clusters", type=o.COUNT, metavar="K", help="Number of clusters. Default: chosen."
+)
+@click.option(
+    "--init", type=click.Choice(("k-means++", "k-means||", "random", "principal")),
+    default=MeansOptions.init, show_default=True, help="Where runs start.",
+)  # fmt: skip
+@click.option(
+    "--runs", type=o.COUNT, default=MeansOptions.runs, show_default=True, help="The best is kept."
+)
+@click.option(
+    "--max-iter", type=o.COUNT, default=MeansOptions.max_iter, show_default=True, help="Of a run."
+)
+@click.option("--max-seconds", type=o.POSITIVE, help="Time for all runs together.")
+@click.option(
+    "--metric", type=click.Choice(("euclidean", "cosine")),
+    help="Default: cosine for texts, euclidean for all else.",
+)  # fmt: skip
+@o.run_options
+@o.reading_options
+@o.keeping_options
+def command(source: str, **options: Any) -> None:
+    from coterie.cli.run.fit import run
+
+    run("kmeans", source, options)

@@ -1,0 +1,150 @@
+"""Which columns become X."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from coterie.data.errors import DataError, DataWarning
+from coterie.data.tables.format import NEARLY, NOTHING, NUMBER, ROW_NUMBER, TRUTH, Opened
+
+SHOWN = 12  # columns that a message lists
+
+
+def choose_columns(
+    table: Opened, columns: str | int | Sequence[str | int] | None, ids: int | None
+) -> tuple[list[int], tuple[str, ...]]:
+    """Return positions and names of the chosen columns, or of all columns of numbers.
+
+    Names asked for in a file that has none are names for its columns of numbers, in their order.
+    """
+    numbers = [i for i, kind in enumerate(table.types) if kind == NUMBER and i != ids]
+    if columns is None:
+        if not numbers:
+            raise DataError(
+                f"expected at least one column of numbers, got {described(table)}; "
+                "check the separator and the decimal sign, turn text into numbers first, or pass "
+                "kind='text' if every line is a text"
+            )
+        chosen, names = numbers, [table.names[i] for i in numbers]
+    else:
+        asked = _listed(columns)
+        if not asked:
+            raise ValueError("expected at least one column, got an empty list; None takes all")
+        known = {name: i for i, name in enumerate(table.names)}
+        new = [name for name in asked if isinstance(name, str) and name not in known]
+        if new == asked and not table.named:
+            chosen, names = numbers, new
+            _check_all_named(numbers, names)
+            _check_writable(names)
+        else:
+            repeated = {name for name, n in Counter(table.names).items() if n > 1}
+            chosen = [
+                known[column]
+                if isinstance(column, str) and column in known and column not in repeated
+                else position_of(table, column)
+                for column in asked
+            ]
+            names = [table.names[i] for i in chosen]
+        for i in chosen:
+            if table.types[i] not in (NUMBER, TRUTH, ROW_NUMBER):
+                raise DataError(
+                    f"expected numbers in column {table.names[i]!r}, got {table.types[i]}; choose "
+                    f"other columns out of {described(table)}"
+                )
+    twice = [name for name, n in Counter(names).items() if n > 1]
+    if twice:
+        raise DataError(
+            f"expected different columns, got {twice[0]!r} more than once; rename it in the file, "
+            "or choose columns by position"
+        )
+    return chosen, tuple(names)
+
+
+def _listed(columns: Any) -> list[Any]:
+    one = isinstance(columns, str | bytes) or not isinstance(columns, Iterable)
+    return [columns] if one else list(columns)
+
+
+def _check_all_named(numbers: Sequence[int], names: Sequence[str]) -> None:
+    if len(names) != len(numbers):
+        shown = [*map(repr, names[:SHOWN]), *(["..."] if len(names) > SHOWN else [])]
+        raise DataError(
+            f"expected {len(names)} columns of numbers, to be named {', '.join(shown)}, got "
+            f"{len(numbers)}, and the file has no names; name all in their order, or choose by "
+            "position"
+        )
+
+
+def warn_of_left_out(table: Opened, left_out: Sequence[int], where: str) -> None:
+    """Warn of columns that nobody chose to leave out: of nearly numbers, or without a value."""
+    kinds = {
+        table.names[i]: "no value" if table.types[i] == NOTHING else table.types[i]
+        for i in left_out
+        if table.types[i].startswith(NEARLY)
+        or (table.types[i] == NOTHING and table.names[i] != f"column_{i}")
+    }
+    if kinds:
+        shown = ", ".join(f"{name!r} ({kind})" for name, kind in list(kinds.items())[:SHOWN])
+        more = f" and {len(kinds) - SHOWN} more" if len(kinds) > SHOWN else ""
+        warnings.warn(
+            f"{where}: columns left out, because they are not numbers all through: {shown}{more}; "
+            "leave cells without a value empty, write numbers plainly, or choose columns",
+            DataWarning,
+            stacklevel=4,
+        )
+
+
+def _check_writable(names: Sequence[str]) -> None:
+    for name in names:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise DataError(
+                f"expected names of columns that UTF-8 can hold, got {name!a} with half of a "
+                "surrogate pair; give the column another name"
+            ) from None
+
+
+def position_of(table: Opened, column: str | int) -> int:
+    """Return the position of a column given by name or position."""
+    if isinstance(column, str):
+        found = [i for i, name in enumerate(table.names) if name == column]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise DataError(
+                f"expected one column {column!r}, got {len(found)}, at positions {found}; "
+                "choose by position"
+            )
+        near = get_close_matches(column, table.names, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise DataError(
+            f"expected a column {column!r}, found none; there are {described(table)}{hint}"
+        )
+    if isinstance(column, bool | np.bool_) or not isinstance(column, Integral):
+        raise TypeError(
+            f"expected columns as names or positions, got {column!r}; pass a list of str or int"
+        )
+    position = int(column)
+    if not 0 <= position < len(table.names):
+        raise DataError(
+            f"expected a column from 0 to {len(table.names) - 1}, got {position}; "
+            f"there are {described(table)}"
+        )
+    return position
+
+
+def described(table: Opened) -> str:
+    """Return the columns and what they hold, in words."""
+    shown = [f"{name!r} ({kind})" for name, kind in zip(table.names, table.types, strict=True)][
+        :SHOWN
+    ]
+    more = len(table.names) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")

@@ -1,0 +1,160 @@
+"""Where a text of cells is broken: the slow, careful look at a file that a fast reader refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from typing import IO
+
+from coterie.data.errors import DataError
+from coterie.data.memory_limits import readable
+from coterie.data.tables.cells import is_missing, is_number
+from coterie.data.tables.dialect import Reading
+
+SHOWN = 40  # characters of a cell that a message quotes
+LONGEST_LINE = 1 << 22  # bytes of a row
+
+
+class EndlessLine(csv.Error):
+    """A line longer than any row."""
+
+
+def find_fault(file: IO[bytes], reading: Reading, chosen: Sequence[int]) -> DataError | None:
+    """Return the first fault of a text: in its shape, or in the cells of the chosen columns."""
+    width = len(reading.types)
+    for line, last, record in _lines(file, reading):
+        if isinstance(record, csv.Error):
+            return _unreadable(line, record)
+        if len(record) != width:
+            return _ragged(line, record, width, reading)
+        if last > line and any(_swallows(cell, reading) for cell in record):
+            return DataError(
+                f"expected every quote to be closed in its cell, but the one opened in line {line} "
+                f"takes in rows up to line {last}; close or remove it"
+            )
+        for i in chosen:
+            fault = _cell_fault(record[i], reading.decimal)
+            if fault:
+                return DataError(
+                    f"expected a number in line {line}, column {reading.names[i]!r}, got {fault}"
+                )
+    return None
+
+
+def line_of_row(file: IO[bytes], reading: Reading, row: int) -> int:
+    """Return the line (from 1) in which a row of data (from 0) begins."""
+    for number, (line, _, _) in enumerate(_lines(file, reading)):
+        if number == row:
+            return line
+    return reading.above + row + 1
+
+
+def line_of_nul(file: IO[bytes]) -> int:
+    """Return the line (from 1) of the first NUL character."""
+    line, before = 1, b""
+    while block := file.read(1 << 20):
+        at = block.find(b"\0")
+        line += line_ends(block if at < 0 else block[:at], before)
+        if at >= 0:
+            break
+        before = block[-1:]
+    return line
+
+
+def line_ends(block: bytes, before: bytes = b"") -> int:
+    """Count the line ends of a block, which are LF, CR, or CR LF; `before` is the last byte."""
+    pairs = block.count(b"\r\n") + (before == b"\r" and block.startswith(b"\n"))
+    return block.count(b"\n") + block.count(b"\r") - pairs
+
+
+def _lines(file: IO[bytes], reading: Reading) -> Iterator[tuple[int, int, list[str] | csv.Error]]:
+    """Yield the rows that are not empty, with the lines in which each begins and ends."""
+    text = io.TextIOWrapper(file, encoding="latin-1", newline="")
+    for _ in range(reading.above):
+        text.readline()
+    reader = csv.reader(_short_lines(text), delimiter=reading.separator, strict=True)
+    begin = reading.above + 1
+    try:
+        for record in reader:
+            end = reading.above + reader.line_num
+            if record:
+                yield begin, end, record
+            begin = end + 1
+    except csv.Error as error:  # also a cell without end, past the longest the module allows
+        yield begin, begin, error
+    finally:
+        text.detach()
+
+
+def _swallows(cell: str, reading: Reading) -> bool:
+    """Return True if a line within a cell is a row of numbers."""
+    within = cell.splitlines()[1:-1]
+    return any(
+        _is_row(record, reading) for record in csv.reader(within, delimiter=reading.separator)
+    )
+
+
+def _is_row(record: list[str], reading: Reading) -> bool:
+    if len(record) != len(reading.types):
+        return False
+    cells = [record[i] for i in reading.numbers if not is_missing(record[i])]
+    return bool(cells) and all(is_number(cell, reading.decimal) for cell in cells)
+
+
+def _short_lines(text: IO[str]) -> Iterator[str]:
+    """Yield lines, and raise at one without end before it fills the memory."""
+    while line := text.readline(LONGEST_LINE):
+        if len(line) == LONGEST_LINE:
+            raise EndlessLine
+        yield line
+
+
+def _unreadable(line: int, error: csv.Error) -> DataError:
+    if isinstance(error, EndlessLine):
+        return endless(line)
+    if "field limit" in str(error):
+        return DataError(
+            f"expected cells of at most {csv.field_size_limit():,} characters, got a longer one "
+            f"from line {line} on; a quote may be open there: close or remove it"
+        )
+    return DataError(
+        f"expected every quote to be closed, but the one opened in line {line} is not "
+        f"({error}); close or remove it"
+    )
+
+
+def endless(line: int) -> DataError:
+    """The error about a line that is too long to be a row."""
+    return DataError(
+        f"expected lines of at most {readable(LONGEST_LINE)}, got a longer one in line {line}; "
+        "write every row on a line of its own, or a table with so many columns as Parquet or NPY"
+    )
+
+
+def _ragged(line: int, record: list[str], width: int, reading: Reading) -> DataError:
+    few = len(record) < width
+    where = (
+        f"column {reading.names[len(record)]!r} is missing"
+        if few
+        else f"the cell after column {reading.names[-1]!r} is {record[width][:SHOWN]!r}"
+    )
+    return DataError(
+        f"expected {width} cells in every line, got {len(record)} in line {line}: {where}; "
+        "correct that line, or put quotes around cells that contain the separator "
+        f"{reading.separator!r}"
+    )
+
+
+def _cell_fault(cell: str, decimal: str) -> str | None:
+    if is_missing(cell):
+        return None
+    if not is_number(cell, decimal):
+        return (
+            f"{cell[:SHOWN]!r}; correct it, leave the cell empty if the value is missing, "
+            "or choose other columns"
+        )
+    value = float(cell.replace(decimal, "."))
+    if value in (float("inf"), float("-inf")):
+        return f"{cell.strip()[:SHOWN]!r}, beyond 1.8e308, the largest float64; correct it"
+    return None

@@ -1,0 +1,44 @@
+"""Ctrl-C while pyarrow reads a text.
+
+On the main thread pyarrow puts a signal handler of its own in place while it reads CSV, and one
+Ctrl-C in about fifty is lost in it; while it reads JSON, Ctrl-C waits for the end of the file. On
+any other thread it leaves signals alone. So it reads there, and a text that ends early ends it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import IO, Any, TypeVar
+
+from coterie.data.memory_shortage import reading_threads
+
+T = TypeVar("T")
+
+
+def read_until_stopped(read: Callable[[Any], T], file: IO[bytes]) -> T:
+    """Return read(file), called on another thread; Ctrl-C ends the file there, and so the call."""
+    stop = threading.Event()
+    with reading_threads(1) as pool:
+        try:
+            return pool.submit(read, _EndsWhenStopped(file, stop)).result()
+        except BaseException:
+            stop.set()
+            raise
+
+
+class _EndsWhenStopped:
+    """A file for pyarrow that is at its end once it is stopped."""
+
+    def __init__(self, file: IO[bytes], stop: threading.Event) -> None:
+        self._file, self._stop = file, stop
+
+    def read(self, size: int = -1) -> bytes:
+        return b"" if self._stop.is_set() else self._file.read(size)
+
+    @property
+    def closed(self) -> bool:
+        return self._file.closed
+
+    def close(self) -> None:
+        self._file.close()

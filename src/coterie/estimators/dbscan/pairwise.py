@@ -1,0 +1,152 @@
+"""Neighbourhoods without a native kernel: metrics of scikit-learn, callables, matrices, graphs and
+wide sparse rows. They are worked out for some rows at a time, so that memory stays linear."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.exceptions import DataConversionWarning
+from sklearn.metrics import pairwise_distances
+from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
+
+from coterie.algorithms.dbscan.supplied_neighbours import NeighbourLists, Rows
+from coterie.estimators.dbscan.callable_metric import asked_pairs
+from coterie.estimators.dbscan.sparse_pairs import Cosine, Euclidean
+
+PAIRS_AT_ONCE = 1 << 21  # distances in one portion: a few hundredths of a second, 60 MB at most
+GIVEN = "the distances are given"
+Flags = NDArray[np.bool_]
+# near(X, rows) -> (len(rows), m): true where these rows of X are at most eps from rows of a Y.
+Near = Callable[[Any, Rows], Flags]
+
+
+def rows_at_once(n: int) -> int:
+    return max(1, PAIRS_AT_ONCE // max(n, 1))
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Points with a function for their neighbourhoods: near(rows) -> (len(rows), n)."""
+
+    n: int
+    near: Callable[[Rows], Flags]
+    index: str
+    why: str
+
+    @property
+    def batch_rows(self) -> int:
+        return rows_at_once(self.n)
+
+    def lists(self, rows: Rows) -> NeighbourLists:
+        flags = self.near(rows)
+        flags[np.arange(len(rows)), rows] = True
+        return NeighbourLists(np.nonzero(flags)[1], np.cumsum(np.count_nonzero(flags, axis=1)))
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Points with distances in a CSR matrix; pairs without a stored distance are far apart."""
+
+    indices: NDArray[np.integer]
+    indptr: NDArray[np.integer]
+    index = "graph"
+    why = GIVEN
+
+    @classmethod
+    def within(cls, X: Any, eps: float) -> Graph:
+        """The entries up to eps, and every point's distance from itself, which is zero."""
+        near = X.data <= eps
+        row_of = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[near]
+        columns = X.indices[near]
+        itself = np.arange(X.shape[0])
+        other = row_of != columns
+        pattern = sparse.csr_array(
+            (
+                np.ones(int(other.sum()) + len(itself), dtype=bool),
+                (np.r_[row_of[other], itself], np.r_[columns[other], itself]),
+            ),
+            shape=X.shape,
+        )
+        return cls(pattern.indices, pattern.indptr)
+
+    @property
+    def n(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def batch_rows(self) -> int:
+        return PAIRS_AT_ONCE
+
+    def lists(self, rows: Rows) -> NeighbourLists:
+        begin = self.indptr[rows].astype(np.intp)
+        lengths = self.indptr[rows + 1] - begin
+        ends = np.cumsum(lengths)
+        places = np.arange(ends[-1]) + np.repeat(begin - (ends - lengths), lengths)
+        return NeighbourLists(self.indices[places], ends)
+
+
+def by_matrix(D: NDArray[Any], eps: float) -> Compared:
+    """Distances given as a square matrix."""
+    return Compared(len(D), lambda rows: D[rows] <= eps, "matrix", GIVEN)
+
+
+def by_pairs(X: Any, near: Near, index: str, why: str) -> Compared:
+    """Rows of X that are compared with each other."""
+    return Compared(X.shape[0], partial(near, X), index, why)
+
+
+def pairwise(
+    Y: Any, eps: float, metric: Any, parameters: dict[str, Any], other: str = "row"
+) -> Near:
+    """near : by scikit-learn's `pairwise_distances`, or by the user's function.
+
+    other : the name of a row of Y in messages.
+    """
+    if callable(metric):
+        return asked_pairs(Y, eps, metric, parameters, other)
+
+    told = False
+
+    def near(X: Any, rows: Rows) -> Flags:
+        nonlocal told
+        with warnings.catch_warnings():
+            # Numbers that are not zero are true, for metrics that compare sets.
+            if metric in PAIRWISE_BOOLEAN_FUNCTIONS:
+                warnings.simplefilter("ignore", DataConversionWarning)
+            distances = pairwise_distances(X[rows], Y, metric=metric, **parameters)
+        undefined = np.isnan(distances)
+        if X is Y:  # a row is near itself, also a row of zeros by "braycurtis"
+            undefined[np.arange(len(rows)), rows] = False
+        if undefined.any() and not told:
+            place, j = np.argwhere(undefined)[0]
+            told = True
+            warn_of_undefined(metric, f"row {rows[place]} of X and {other} {j}")
+        flags: Flags = distances <= eps
+        return flags
+
+    return near
+
+
+def warn_of_undefined(metric: str, pair: str) -> None:
+    warnings.warn(
+        f"metric={metric!r} gives nan, for example for {pair}: expected a distance between any two "
+        "rows. Such rows count as far apart, as in scikit-learn. Drop rows of zeros and rows whose "
+        "values are all equal, which some metrics cannot compare; rescale X if its values are "
+        "extreme.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+def sparse_pairs(Y: Any, eps: float, metric: str) -> Near:
+    """near : for CSR rows, by the same definition as dense rows."""
+    if metric == "manhattan":
+        return pairwise(Y, eps, metric, {})
+    return (Cosine(Y, eps) if metric == "cosine" else Euclidean(Y, eps)).near

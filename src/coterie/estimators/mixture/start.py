@@ -1,0 +1,142 @@
+"""Where runs of EM start: ``init_params``, ``warm_start`` and given parts become a mixture."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from coterie.algorithms.kmeans.lloyd import Rules, lloyd
+from coterie.algorithms.kmeans.records import Floats
+from coterie.algorithms.kmeans.seeding import SEEDINGS
+from coterie.algorithms.mixture.covariance import Family
+from coterie.algorithms.mixture.records import Mixture, mixture_from_degrees, mixture_from_labels
+from coterie.algorithms.random_words import Draws
+from coterie.estimators.kmeans.estimator import KMeans
+from coterie.estimators.kmeans.prepared import Problem, problem
+from coterie.estimators.mixture.parameters import Given
+from coterie.estimators.mixture.prepared import MixtureProblem
+from coterie.kernels import steps
+from coterie.kernels.block import Block
+
+# Names of seedings whose points become clusters by the rows nearest to them.
+NEAREST = {
+    "k-means++": "k-means++",
+    "random_from_data": "random",
+    "principal": "principal",
+}
+LEAST_SECONDS = 1e-9  # of k-means where time has run out: it still makes one iteration
+KMEANS = Rules(max_iter=300, tol=1e-4)  # scikit-learn's own limits
+
+Start = Callable[[int], Mixture]  # seed of a run -> its first mixture, in the units of the user
+
+
+def starter(
+    estimator: Any,
+    data: MixtureProblem,
+    family: Family,
+    given: Given,
+    previous: Mixture | None,
+    deadline: float | None,
+) -> Start:
+    """The first mixture of a run, by its seed."""
+    if previous is not None:
+        return lambda seed: previous
+    if given.complete:
+        return lambda seed: given.mixture
+
+    def start(seed: int) -> Mixture:
+        floor = data.survey.floor(estimator.reg_covar)
+        rows, engine = data.filled
+        if isinstance(estimator.init_params, str) and estimator.init_params == "random":
+            degrees = random_degrees(engine.gather(hashes), estimator.n_components, seed)
+            found = mixture_from_degrees(engine, data.survey, family, degrees, floor)
+        else:
+            labels = first_labels(estimator, rows, data, seed, deadline)
+            k = estimator.n_components
+            found = mixture_from_labels(engine, data.survey, family, labels, k, floor)
+        return given.over(found)
+
+    return start
+
+
+def runs_differ(estimator: Any, given: Given, previous: Mixture | None) -> bool:
+    """Whether runs with different seeds start differently."""
+    fixed = isinstance(estimator.init_params, str) and estimator.init_params == "principal"
+    return previous is None and not given.complete and not fixed
+
+
+def random_degrees(hashes: NDArray[np.uint64], k: int, seed: int) -> Floats:
+    """(n, k) random degrees of belonging, by the hash of each row: equal rows are drawn alike."""
+    words = hashes[:, np.newaxis] ^ np.array([Draws(seed).word(3, c) for c in range(k)], np.uint64)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)  # as in `draws.mix`
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    words = (words ^ (words >> np.uint64(31))) >> np.uint64(11)
+    degrees: Floats = np.ldexp(words.astype(np.float64) + 0.5, -53)  # never zero
+    degrees /= degrees.sum(axis=1, keepdims=True)
+    return degrees
+
+
+def hashes(block: Block) -> NDArray[np.uint64]:
+    return block.rows.hashes()
+
+
+def first_labels(
+    estimator: Any, rows: Floats, data: MixtureProblem, seed: int, deadline: float | None
+) -> NDArray[np.int32]:
+    """A hard clustering to begin with."""
+    init, k = estimator.init_params, estimator.n_components
+    if isinstance(init, KMeans):
+        return _labels_of_model(init, rows, data, k, seed, deadline)
+    hard = _hard_problem(rows, data, squares_of_values=init == "principal")
+    if init == "kmeans":
+        seeds = SEEDINGS["k-means++"](hard.engine, hard.survey, k, Draws(seed))
+        return lloyd(hard.engine, hard.survey, seeds, replace(KMEANS, deadline=deadline)).labels
+    try:
+        seeds = SEEDINGS[NEAREST[init]](hard.engine, hard.survey, k, Draws(seed))
+    except ValueError as error:
+        words = str(error).replace("init='random'", f"init_params={init!r}")
+        raise ValueError(words.replace("n_clusters", "n_components")) from error
+    labels: NDArray[np.int32] = hard.engine.gather(steps.nearest, seeds, hard.survey.extent)
+    return labels
+
+
+def _hard_problem(rows: Floats, data: MixtureProblem, *, squares_of_values: bool) -> Problem:
+    """Rows for k-means; where their columns differ too much in size for squared distances, in the
+    frame of the mixture, in which all are alike."""
+
+    def of(values: Floats) -> Problem:
+        return problem(
+            values,
+            data.weights,
+            directions=False,
+            team=data.engine.team,
+            squares_of_values=squares_of_values,
+        )
+
+    try:
+        return of(rows)
+    except ValueError:
+        frame = data.survey.frame
+        return of(np.ascontiguousarray(np.ldexp(rows - frame.origin, -frame.exponent)))
+
+
+def _labels_of_model(
+    init: KMeans, rows: Floats, data: MixtureProblem, k: int, seed: int, deadline: float | None
+) -> NDArray[np.int32]:
+    model: KMeans = clone(init).set_params(n_clusters=k, n_jobs=data.engine.team.size)
+    if init.random_state is None:
+        model.set_params(random_state=seed % 2**32)
+    if deadline is not None:
+        left = max(deadline - time.perf_counter(), LEAST_SECONDS)
+        model.set_params(max_seconds=min(left, init.max_seconds or left))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # only a start: what matters is said of the mixture
+        model.fit(rows, sample_weight=data.weights)
+    return model.labels_
