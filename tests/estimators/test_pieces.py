@@ -8,7 +8,7 @@ from scipy import sparse
 
 from coterie import DBSCAN, GaussianMixture, KMeans
 from coterie.estimators import pieces as module
-from coterie.estimators.pieces import picked, pieces
+from coterie.estimators.pieces import gaps_filled, picked, pieces
 
 
 @pytest.fixture
@@ -37,6 +37,16 @@ def test_picked_rows_are_those_of_numpy_and_scipy(rows, dtype, small_pieces):
     assert of_sparse.dtype == dtype
     assert np.array_equal(of_sparse.toarray(), X[rows])
     assert of_sparse.indices.dtype == sparse.csr_array(X).indices.dtype
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_gaps_are_filled_column_by_column(dtype, small_pieces):
+    X = np.arange(60, dtype=dtype).reshape(20, 3)
+    X[::2, 1] = X[5, 0] = np.nan
+    whole = gaps_filled(X, np.array([0.1, 0.2, 0.3]))
+    assert whole.dtype == np.float64
+    assert np.array_equal(whole, np.where(np.isnan(X), [0.1, 0.2, 0.3], X))
+    assert np.isnan(X[5, 0])
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs signals")

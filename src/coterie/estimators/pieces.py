@@ -31,6 +31,14 @@ def picked(X: Any, rows: NDArray[np.signedinteger]) -> Any:
     return copy
 
 
+def gaps_filled(X: NDArray[Any], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A copy of X (n, d) with values (d,) in place of NaN."""
+    whole = np.empty(X.shape)
+    for some in pieces(len(X), whole.nbytes / len(X)):
+        whole[some] = np.where(np.isnan(X[some]), values, X[some])
+    return whole
+
+
 def _picked_sparse(X: Any, rows: NDArray[np.signedinteger]) -> Any:
     ends = np.zeros(len(rows) + 1, dtype=X.indptr.dtype)
     np.cumsum(np.diff(X.indptr)[rows], out=ends[1:])

@@ -15,6 +15,7 @@ from coterie.algorithms.mixture.covariance import Family
 from coterie.algorithms.mixture.records import MixtureSurvey, survey, survey_of_cells
 from coterie.engines.protocol import Engine
 from coterie.engines.select import engine_over
+from coterie.estimators.pieces import gaps_filled
 from coterie.estimators.prepare import rows_of_weight_zero, rows_that_count
 from coterie.estimators.units import LARGEST_MIXTURE, Units
 from coterie.estimators.validation import refuse_not_finite
@@ -46,7 +47,7 @@ class MixtureProblem:
         """Rows with a value in every cell, and their engine: the start of a run needs them."""
         if self.fill is None:
             return self.X, self.engine
-        whole = np.where(np.isnan(self.X), self.fill, self.X)
+        whole = gaps_filled(self.X, self.fill)
         return whole, engine_over(whole, self.weights, team=self.engine.team)
 
 
@@ -129,6 +130,6 @@ def _survey_with_gaps(
             f"column {column}{named} of X has no value in any row{alike}: expected at least one "
             "value in each column. Drop such columns."
         )
-    whole = np.where(np.isnan(X), cells.means, X)
+    whole = gaps_filled(X, cells.means)
     filled = survey(engine_over(whole, weights, team=engine.team), family)
     return cells.means, cells.of_cells(filled)
