@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from coterie.kernels import _native, mixture_steps, triangles
 from coterie.kernels.block import LEAF_ROWS, OF_THE_ROWS, Block
 from coterie.kernels.exact import Floats, Integers
-from coterie.kernels.mixture_steps import Densities, Frame, Moments, Sums
+from coterie.kernels.mixture_steps import Densities, Frame, Sums
 from coterie.kernels.tree_sum import TreeSum
 
 WORTH_A_TEAM = 1 << 16  # values: less is swept before a second thread has woken
@@ -158,9 +158,9 @@ def sweep(block: Block, frame: Frame, densities: Densities, *, moments: bool = T
     size = 1 + k + k * d + _second_size(densities.kind, k, d)
     sums = {leaf: np.zeros(size) for leaf, _ in block.leaves()}
     for pattern in patterns(block):
-        marginal = model.of(pattern)
-        for rows in pattern.leaves:
-            sums[rows.leaf] += _flat(model.moments(marginal, rows), densities.kind)
+        found = model.moments(model.of(pattern), pattern.leaves)
+        for rows, own in zip(pattern.leaves, found, strict=True):
+            sums[rows.leaf] += own
     return Sums(densities.kind, k, d, TreeSum.of_leaves(sums.items()))
 
 
@@ -265,47 +265,64 @@ class Marginals:
             return np.tile(weights, (n, 1))
         return np.full(n, int(np.argmax(weights)), dtype=np.int32)
 
-    def moments(self, marginal: Marginal, rows: PatternRows) -> Moments:
-        """Sums over the rows of a pattern, with what is expected of the columns gone.
+    def moments(self, marginal: Marginal, leaves: list[PatternRows]) -> Floats:
+        """(leaves, size) sums over the rows of a pattern, each leaf by itself, as `Sums` lays them
+        out, with what is expected of the columns gone.
 
         Given the columns s that are seen, component c expects of the others, g,
         x_g = m_g + A (x_s - m_s), up to a covariance D (see `Split`).
         About the centre: x_g - c_g = A (x_s - c_s) + b with b = m_g - c_g + A (c_s - m_s).
         """
         seen, gone, parts = marginal.seen, marginal.gone, marginal.parts
-        k, d = self.centres.shape
-        if rows.block is None:
-            nothing = np.zeros((k, 0))
-            part = Moments(0.0, rows.mass * np.exp(self.log_weights), nothing, nothing)
-        else:
-            part = mixture_steps.sweep(rows.block, marginal.frame, marginal.densities).moments
-        assert part.second is not None
-        first = np.zeros((k, d))
-        second = np.zeros((k, d, d) if self.whole else (k, d))
-        first[:, seen] = part.first
+        (k, d), n = self.centres.shape, len(leaves)
+        log_likelihood, mass, seen_first, seen_second = self._of_cells(marginal, leaves)
+        first = np.zeros((n, k, d))
+        second = np.zeros((n, k, d, d) if self.whole else (n, k, d))
+        first[:, :, seen] = seen_first
         shift = self.densities.means - self.centres
-        mass = part.mass[:, np.newaxis]
+        m = mass[:, :, np.newaxis]
         # Densities are by the unit cube of the whole frame, whatever a row has of it.
-        log_likelihood = part.log_likelihood + float(part.mass.sum()) * self._log_unit(gone)
+        log_likelihood = log_likelihood + mass.sum(axis=1) * self._log_unit(gone)
         if parts is None:
             b = shift[:, gone]
-            first[:, gone] = mass * b
-            second[:, seen] = part.second
-            second[:, gone] = mass * (b * b + 1.0 / self.factors[:, gone] ** 2)
-            return Moments(log_likelihood, part.mass, first, second)
-        A, D = parts.regression, parts.spread
-        b = shift[:, gone] - _times(A, shift[:, seen])
-        Af = _times(A, part.first)
-        first[:, gone] = Af + mass * b
-        among = triangles.symmetric(part.second)
-        cross = A @ among + _outer(b, part.first)
-        within = cross @ _turned(A) + _outer(Af, b) + mass[:, np.newaxis] * (_outer(b, b) + D)
-        s, g = seen[:, np.newaxis], gone[:, np.newaxis]
-        second[:, s, seen] = among
-        second[:, g, seen] = cross
-        second[:, s, gone] = _turned(cross)
-        second[:, g, gone] = within
-        return Moments(log_likelihood, part.mass, first, triangles.folded(second))
+            first[:, :, gone] = m * b
+            second[:, :, seen] = seen_second
+            second[:, :, gone] = m * (b * b + 1.0 / self.factors[:, gone] ** 2)
+            if self.densities.kind == "spherical":
+                second = second.sum(axis=2)
+        else:
+            A, D = parts.regression, parts.spread
+            b = shift[:, gone] - _times(A, shift[:, seen])
+            Af = _times(A, seen_first)
+            first[:, :, gone] = Af + m * b
+            among = triangles.symmetric(seen_second)
+            cross = A @ among + _outer(b, seen_first)
+            within = (
+                cross @ _transposed(A) + _outer(Af, b) + m[..., np.newaxis] * (_outer(b, b) + D)
+            )
+            s, g = seen[:, np.newaxis], gone[:, np.newaxis]
+            second[:, :, s, seen] = among
+            second[:, :, g, seen] = cross
+            second[:, :, s, gone] = _transposed(cross)
+            second[:, :, g, gone] = within
+            second = triangles.folded(second)
+        flat = [part.reshape(n, -1) for part in (log_likelihood, mass, first, second)]
+        return np.concatenate(flat, axis=1)
+
+    def _of_cells(
+        self, marginal: Marginal, leaves: list[PatternRows]
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """Log-likelihoods (leaves,), masses (leaves, k) and moments of the cells that are there."""
+        k, n, s = len(self.centres), len(leaves), len(marginal.seen)
+        if s == 0:
+            mass = np.array([rows.mass for rows in leaves])[:, np.newaxis]
+            nothing = np.zeros((n, k, 0))
+            return np.zeros(n), mass * np.exp(self.log_weights), nothing, nothing
+        blocks = [rows.block for rows in leaves if rows.block is not None]
+        sums = mixture_steps.swept_apart(blocks, marginal.frame, marginal.densities)
+        first_ends = 1 + k + k * s
+        first = sums[:, 1 + k : first_ends].reshape(n, k, s)
+        return sums[:, 0], sums[:, 1 : 1 + k], first, sums[:, first_ends:].reshape(n, k, -1)
 
 
 @dataclass(frozen=True)
@@ -325,38 +342,27 @@ def split(factors: Floats, seen: Columns, gone: Columns) -> Split:
     [G 0; B S]. Then S is a factor of C_ss^-1, A = -G'^-1 B' and D = G'^-1 G^-1.
     """
     order = np.concatenate([gone, seen[::-1]])  # a lower triangle backwards is an upper one
-    lower = _turned(np.asarray(np.linalg.qr(_turned(factors[:, order]), mode="r")))
+    lower = _transposed(np.asarray(np.linalg.qr(_transposed(factors[:, order]), mode="r")))
     n = len(gone)
     G, B, S = lower[:, :n, :n], lower[:, n:, :n], lower[:, n:, n:]
     S = S * np.sign(np.diagonal(S, axis1=1, axis2=2))[:, np.newaxis]
     inverse = np.linalg.inv(G)
-    regression = -_turned(B @ inverse)
-    return Split(S[:, ::-1, ::-1], regression[:, :, ::-1], _turned(inverse) @ inverse)
+    regression = -_transposed(B @ inverse)
+    return Split(S[:, ::-1, ::-1], regression[:, :, ::-1], _transposed(inverse) @ inverse)
 
 
 def _times(matrices: Floats, vectors: Floats) -> Floats:
-    """(k, a, b) times (k, b)"""
-    return np.asarray((matrices @ vectors[:, :, np.newaxis])[:, :, 0])
+    """(..., a, b) times (..., b)"""
+    return np.asarray((matrices @ vectors[..., np.newaxis])[..., 0])
 
 
 def _outer(a: Floats, b: Floats) -> Floats:
-    return np.asarray(a[:, :, np.newaxis] * b[:, np.newaxis, :])
+    return np.asarray(a[..., :, np.newaxis] * b[..., np.newaxis, :])
 
 
-def _turned(matrices: NDArray[Any]) -> Floats:
-    return np.asarray(np.swapaxes(matrices, 1, 2))
+def _transposed(matrices: NDArray[Any]) -> Floats:
+    return np.asarray(np.swapaxes(matrices, -1, -2))
 
 
 def _second_size(kind: str, k: int, d: int) -> int:
     return {"full": k * triangles.size(d), "diag": k * d, "spherical": k}[kind]
-
-
-def _flat(moments: Moments, kind: str) -> Floats:
-    """As `Sums` lays them out."""
-    second = moments.second
-    assert second is not None
-    if kind == "spherical":
-        second = second.sum(axis=1)
-    return np.concatenate(
-        [[moments.log_likelihood], moments.mass, moments.first.ravel(), second.ravel()]
-    )

@@ -135,6 +135,13 @@ def sweep(block: Block, frame: Frame, densities: Densities, *, moments: bool = T
     return _sums(densities.kind, densities.means, step(block.rows, block.first))
 
 
+def swept_apart(blocks: list[Block], frame: Frame, densities: Densities) -> Floats:
+    """(blocks, size) the sums of each block by itself, in one row as `Sums` lays them out."""
+    prepared = _prepared(blocks[0], frame, densities)
+    swept = (prepared.sweep(block.rows, 0) for block in blocks)
+    return np.stack([_sums(densities.kind, densities.means, own).tree.total for own in swept])
+
+
 def score_samples(block: Block, frame: Frame, densities: Densities) -> Floats:
     """(n,) log-likelihood of each row, in the data's units."""
     found: Floats = _prepared(block, frame, densities).scores(block.rows)
