@@ -15,7 +15,7 @@ from support import data_files
 
 from cli.conftest import Run
 from coterie import KMeans, choose_k, load, read
-from coterie.cli.methods_table import TABLE
+from coterie.cli.methods import TABLE
 from coterie.cli.run import fit
 from coterie.data import blobs
 

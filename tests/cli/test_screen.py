@@ -16,9 +16,9 @@ pytest.importorskip("click")
 
 import coterie.cli
 from cli.conftest import Run
-from cli.test_console import Screen, screen
+from cli.screens import Screen, screen
 from coterie import KMeans, Model, save
-from coterie.cli import console, labels_output
+from coterie.cli import labels_output, terminal
 from coterie.cli.screen import put, put_json
 from coterie.cli.terminal import Terminal
 from coterie.visible_text import visible
@@ -132,9 +132,9 @@ def test_progress_shows_names_as_they_are(monkeypatch: pytest.MonkeyPatch) -> No
     pytest.importorskip("rich")
     seen = screen()
     monkeypatch.setattr(sys, "stderr", seen)
-    monkeypatch.setattr(console, "PATIENCE", 0.0)
+    monkeypatch.setattr(terminal, "PATIENCE", 0.0)
     monkeypatch.setenv("TERM", "xterm")
-    with console.Voice().progress("reading [red]x[/nothing].csv \x1b]0;t\x07") as step:
+    with terminal.Console().progress("reading [red]x[/nothing].csv \x1b]0;t\x07") as step:
         time.sleep(0.05)
         step(1, 2, "[bold]half[/]")
         time.sleep(0.3)

@@ -1,26 +1,19 @@
-"""Colour only on terminals that want it, blocks only where the encoding has them."""
+"""cli/terminal.py: colour, blocks, and progress of long work, only where they are wanted."""
 
 from __future__ import annotations
 
 import io
+import sys
+import time
 
 import pytest
 
+from cli.screens import screen
+from coterie.cli import terminal
 from coterie.cli.screen import OWN
-from coterie.cli.terminal import Terminal
+from coterie.cli.terminal import Console, Terminal
 
 RED = (1.0, 0.0, 0.0)
-
-
-class Screen(io.TextIOWrapper):
-    """A stream that says it is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-def screen(encoding: str = "utf-8") -> Screen:
-    return Screen(io.BytesIO(), encoding=encoding)
 
 
 @pytest.mark.parametrize(
@@ -58,3 +51,29 @@ def test_the_curve_spans_from_the_highest_to_the_lowest_block() -> None:
 def test_a_long_curve_is_thinned_but_keeps_its_ends() -> None:
     curve = Terminal(colour=False, blocks=True).curve([9.0, *[1.0] * 998, 0.0], width=10)
     assert curve == "█" + "▂" * 8 + "▁"
+
+
+def test_progress_of_long_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("rich")
+    seen = screen()
+    monkeypatch.setattr(sys, "stderr", seen)
+    monkeypatch.setattr(terminal, "PATIENCE", 0.0)
+    monkeypatch.setenv("TERM", "xterm")
+    with Console().progress("fitting kmeans") as step:
+        for done in range(1, 5):
+            step(done, 8, f"iteration {done}")
+            time.sleep(0.1)
+    assert "fitting kmeans" in seen.shown
+    assert "left" in seen.shown
+    assert "iteration 4" in seen.shown
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_no_progress_where_nobody_looks(
+    quiet: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(terminal, "PATIENCE", 0.0)
+    with Console(quiet=quiet).progress("fitting") as step:
+        step(1, 2, "half")
+        time.sleep(0.02)
+    assert capsys.readouterr().err == ""

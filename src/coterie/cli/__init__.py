@@ -1,1 +1,7 @@
-"""The command line: `main` is the door, and every command has its own file."""
+"""The command line: options become a typed request, `run/` does the work, reports tell the result.
+
+`main.py` is the entry point and `app.py` names the commands. `commands/` holds a file per command,
+with options and help; `run/` the work of each. An option of a command is a field of its request in
+`requests.py`; options of a method and their defaults stand in `methods.py`. All text goes through
+`screen.py`. Help imports nothing heavy.
+"""

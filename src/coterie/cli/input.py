@@ -11,13 +11,14 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from coterie.cli.option_rules import FITS, check_format, check_kind, fits, for_reading
+from coterie.cli.option_rules import check_format, check_kind, for_reading, suits
+from coterie.cli.requests import Reading
 
 if TYPE_CHECKING:
     from coterie.data import Dataset
@@ -27,24 +28,27 @@ PICTURE = "lake"
 STDIN = "standard input"
 
 
-def read_input(
-    source: str, options: Mapping[str, Any], as_model: Mapping[str, Any] | None = None
-) -> Dataset:
-    """Read INPUT with the options of the command line; those not given are None or False.
+@dataclass(frozen=True)
+class AsFitted:
+    """The reading of the data of a fit, to read new data alike."""
 
-    `as_model` are the options with which the data of a model were read: those that fit INPUT count
-    where a person says nothing else, and its "kinds" are those that INPUT may have.
+    kinds: tuple[str, ...] = ()  # kinds of data that INPUT may have; empty: any
+    reading: Reading = field(default_factory=Reading)
+    words: Mapping[str, Any] = field(default_factory=dict)  # vocabulary and the like, of texts
+
+
+def read_input(source: str, reading: Reading, as_fitted: AsFitted | None = None) -> Dataset:
+    """Read INPUT with the options of the command line.
+
+    Options of `as_fitted` that suit the kind of INPUT count where none was given.
     """
-    data = _read(source, {name: options.get(name) for name in ("kind", *FITS)}, as_model or {})
-    scaling = options.get("scaling")
+    data = _read(source, reading, as_fitted or AsFitted())
+    scaling = reading.scaling
     return data if scaling in (None, "none") else data.scaled(scaling)
 
 
-def _read(source: str, options: dict[str, Any], as_model: Mapping[str, Any]) -> Dataset:
-    kind = options.pop("kind")
-    given = {name: value for name, value in options.items() if not _left_out(value)}
-    if options.get("header") is False:
-        given["header"] = False
+def _read(source: str, reading: Reading, as_fitted: AsFitted) -> Dataset:
+    given = reading.given()
     toy = None if Path(source).exists() else toy_set(source)
     if toy is not None and PICTURE not in source:
         check_kind(given, "table", source)
@@ -54,14 +58,18 @@ def _read(source: str, options: dict[str, Any], as_model: Mapping[str, Any]) -> 
 
         shown = STDIN if source == "-" else source
         try:
-            kind = kind or _kind(path, shown, as_model)
+            kind = reading.kind or _kind(path, shown, as_fitted)
             check_kind(given, kind, shown)
             if kind == "table":
                 check_format(given, path, shown)
-            known = {name: value for name, value in as_model.items()
-                     if name in FITS and fits(name, kind) and not _left_out(value)}  # fmt: skip
+            known = {**as_fitted.reading.given(), **as_fitted.words}
+            known = {
+                name: value
+                for name, value in known.items()
+                if value is not None and suits(name, kind)
+            }
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DataWarning)  # the summary names what is not used
+                warnings.simplefilter("ignore", DataWarning)  # the summary names unused columns
                 data = read(path, kind, **for_reading({**known, **given}))
             return replace(data, source=shown, provenance={**data.provenance, "source": shown})
         except ValueError as error:
@@ -70,16 +78,12 @@ def _read(source: str, options: dict[str, Any], as_model: Mapping[str, Any]) -> 
             raise kind_of_error(message) from error.__cause__
 
 
-def _left_out(value: Any) -> bool:
-    return value is None or value is False
-
-
-def _kind(path: Path, shown: str, as_model: Mapping[str, Any]) -> str:
-    """What INPUT is: its content decides, and a model may refuse it."""
+def _kind(path: Path, shown: str, as_fitted: AsFitted) -> str:
+    """Return the kind of INPUT: its content decides, and a model may refuse it."""
     from coterie.data.read import kind_of
 
-    kind, wanted = kind_of(path), as_model.get("kinds")
-    if wanted is None or kind in wanted:
+    kind, wanted = kind_of(path), as_fitted.kinds
+    if not wanted or kind in wanted:
         return kind
     if wanted == ("text",) and kind == "table":  # any file of lines is one of texts
         return "text"
@@ -91,7 +95,7 @@ def _kind(path: Path, shown: str, as_model: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _file(source: str) -> Iterator[Path]:
-    """The path to read: that of the argument, or of a copy of stdin."""
+    """Yield the path to read: that of the argument, or of a copy of stdin."""
     if source == "-":
         if sys.stdin is None:
             raise click.UsageError("expected data on standard input, which is closed")
@@ -122,7 +126,7 @@ def _not_found(source: str) -> str:
 
 
 def toy_set(name: str) -> Callable[[], Dataset] | None:
-    """What makes the toy set of this name, such as moons or blobs:1000, if there is one."""
+    """Return a function that makes the toy set of this name, such as blobs:1000, if any."""
     found = re.fullmatch(rf"({'|'.join(TOYS)})(?::(\d+))?", name)
     if not found:
         return None

@@ -1,4 +1,4 @@
-"""Which options fit which data: an option that does not fit is a mistake, not to be passed over."""
+"""Rules between options and data: an option for another kind of data is an error."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-# Of each option: the kinds of data it is for, its name for `read`, and what a flag stands for.
-FITS: dict[str, tuple[tuple[str, ...], str, Any]] = {
+# Of each option: its kinds of data, its name for `read`, and the value that a flag means there.
+RULES: dict[str, tuple[tuple[str, ...], str, Any]] = {
     "columns": (("table",), "columns", None),
     "ids": (("table",), "ids", None),
     "missing": (("table",), "missing", None),
@@ -27,7 +27,7 @@ FITS: dict[str, tuple[tuple[str, ...], str, Any]] = {
     "samples": (("sound",), "features", "samples"),
     "components": (("text",), "components", None),
     "stop_words": (("text",), "stop_words", None),
-    "words": (("text",), "words", None),  # these three come from a model, not from a person
+    "words": (("text",), "words", None),  # these three come from models only
     "rarities": (("text",), "rarities", None),
     "directions": (("text",), "directions", None),
     "max_memory": (("table", "video", "sound", "text"), "max_memory", None),
@@ -36,20 +36,20 @@ FITS: dict[str, tuple[tuple[str, ...], str, Any]] = {
 }
 PLURALS = {"table": "tables", "picture": "pictures", "video": "videos", "sound": "sounds",
            "text": "texts"}  # fmt: skip
-INSTEAD = {"patch": "pixels", "bands": "samples"}  # of each option, the other that rules it out
+INSTEAD = {"patch": "pixels", "bands": "samples"}  # pairs of which one rules out the other
 OF_TEXTS = ("separator", "decimal", "header")
 
 
-def fits(name: str, kind: str) -> bool:
-    """Whether an option is for data of a kind."""
-    return kind in FITS[name][0]
+def suits(name: str, kind: str) -> bool:
+    """Return True for an option that is for data of a kind."""
+    return kind in RULES[name][0]
 
 
 def check_kind(given: Mapping[str, Any], kind: str, source: str) -> None:
     """Refuse an option that is for another kind of data, or that another option rules out."""
     for name in given:
-        if not fits(name, kind):
-            meant = " and ".join(PLURALS[one] for one in FITS[name][0])
+        if not suits(name, kind):
+            meant = " and ".join(PLURALS[one] for one in RULES[name][0])
             raise click.UsageError(
                 f"{_option(name)} is for {meant}, and {source} is a {kind}; leave it out, or say "
                 "what the input is with --kind"
@@ -81,10 +81,10 @@ def check_format(given: Mapping[str, Any], path: Path, source: str) -> None:
 
 
 def for_reading(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The same options under the names that `coterie.read` has for them."""
+    """Return the options under the names that `coterie.read` has for them."""
     named = {}
     for name, value in given.items():
-        _, call, flag = FITS[name]
+        _, call, flag = RULES[name]
         named[call] = value if flag is None else flag
     ids = named.get("ids")
     if isinstance(ids, str) and ids.isdecimal():

@@ -96,7 +96,7 @@ reading_options = together(
                  help="Of a picture or frame. Default: 64 million."),
 )  # fmt: skip
 
-voice_options = together(
+console_options = together(
     click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors."),
     click.option("-v", "--verbose", count=True, help="Say more; every iteration."),
 )
@@ -122,7 +122,7 @@ keeping_options = together(
                  help="A picture: .png, .svg, .pdf; or the iterations: .gif, .mp4."),
     click.option("--save", type=Output(), metavar="FILE", help="Keep the model in a file."),
     json_option,
-    voice_options,
+    console_options,
 )  # fmt: skip
 
 

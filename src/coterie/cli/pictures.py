@@ -1,4 +1,4 @@
-"""--plot: the picture that suits the data."""
+"""Pictures for --plot: of each kind of data its own."""
 
 from __future__ import annotations
 
@@ -9,66 +9,60 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coterie.cli.options import FILMS
 from coterie.files import write_whole
 
 if TYPE_CHECKING:
-    from coterie.cli.run.outcome import Outcome
-
-FILMS = (".gif", ".mp4")
+    from coterie.cli.run.result import Result
 
 
-def films(path: Path | None) -> bool:
-    """Whether a file of this name shows iterations."""
-    return path is not None and path.suffix.lower() in FILMS
-
-
-def draw(outcome: Outcome, path: Path) -> None:
-    """Clusters laid over a picture, or rows on paper; or the iterations of the fit."""
-    if films(path):
-        animated(outcome, path)
+def draw(result: Result, path: Path) -> None:
+    """Draw clusters over a picture, or rows in the plane, or the iterations of the fit."""
+    if path.suffix.lower() in FILMS:
+        animated(result, path)
     else:
-        write_figure(display(outcome).figure_, path)
+        write_figure(display(result).figure_, path)
 
 
-def display(outcome: Outcome) -> Any:
-    """The Display of clusters: the paper's view of patches, a segmentation, or points."""
+def display(result: Result) -> Any:
+    """Return the Display of clusters: the paper's view of patches, a segmentation, or points."""
     from coterie.data import Patches, Pixels
     from coterie.plots import ClustersDisplay, PatchesDisplay, SegmentationDisplay
 
-    origin, labels = outcome.data.origin, outcome.labels
+    origin, labels = result.data.origin, result.labels
     if isinstance(origin, Pixels):
         return SegmentationDisplay.from_labels(origin, labels)
-    if isinstance(origin, Patches) and outcome.data.scaling is None and (labels >= 0).all():
-        return PatchesDisplay.from_estimator(outcome.model, origin)
+    if isinstance(origin, Patches) and result.data.scaling is None and (labels >= 0).all():
+        return PatchesDisplay.from_estimator(result.model, origin)
     if isinstance(origin, Patches):
         return SegmentationDisplay.from_labels(origin, labels)
     return ClustersDisplay.from_estimator(
-        outcome.model, outcome.data.X, names=outcome.data.columns, diagnoses=False
+        result.model, result.data.X, names=result.data.columns, diagnoses=False
     )
 
 
-def animated(outcome: Outcome, path: Path) -> None:
-    """The iterations of a fit that was traced."""
+def animated(result: Result, path: Path) -> None:
+    """Write the iterations of a fit that was traced."""
     from coterie.plots import animate
 
     with tempfile.TemporaryDirectory(prefix="coterie-") as folder, _any_letters():
         film = animate(
-            outcome.model, outcome.data.X, Path(folder) / f"film{path.suffix}",
-            names=outcome.data.columns,
+            result.model, result.data.X, Path(folder) / f"film{path.suffix}",
+            names=result.data.columns,
         )  # fmt: skip
         write_whole(path, [film.read_bytes()])
 
 
 @contextmanager
 def _any_letters() -> Iterator[None]:
-    """Letters that the font has not are drawn as boxes, without a word of matplotlib for each."""
+    """Let letters that the font lacks be boxes, without a warning of matplotlib for each."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph", UserWarning)
         yield
 
 
 def write_figure(figure: Any, path: Path, dpi: int = 150) -> None:
-    """A figure as PNG, SVG or PDF, by the ending, whole or not at all."""
+    """Write a figure as PNG, SVG or PDF, by the ending, whole or not at all."""
     import io
 
     buffer = io.BytesIO()

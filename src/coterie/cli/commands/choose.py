@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from coterie.cli import options as o
-from coterie.cli.methods_table import DensityOptions
+from coterie.cli.methods import DBSCANOptions
+from coterie.cli.requests import ChooseRequest
 from coterie.cli.values import Output, Value
 
 
@@ -53,7 +54,7 @@ class Range(Value):
 @click.option(
     "--min-samples",
     type=o.COUNT,
-    default=DensityOptions.min_samples,
+    default=DBSCANOptions.min_samples,
     show_default=True,
     help="Of DBSCAN.",
 )
@@ -65,8 +66,8 @@ class Range(Value):
 @click.option("--plot", "picture", type=Output(*o.PICTURES), metavar="FILE",
               help="The curves as a picture: .png, .svg, .pdf.")  # fmt: skip
 @o.json_option
-@o.voice_options
-def command(source: str, **options: Any) -> None:
+@o.console_options
+def command(**given: Any) -> None:
     from coterie.cli.run.choose import run
 
-    run(source, options)
+    run(ChooseRequest.of(given))

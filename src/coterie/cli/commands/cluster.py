@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from coterie.cli import options as o
+from coterie.cli.requests import ClusterRequest
 
 
 @click.command(
@@ -26,7 +27,7 @@ from coterie.cli import options as o
 @o.run_options
 @o.reading_options
 @o.keeping_options
-def command(source: str, **options: Any) -> None:
+def command(**given: Any) -> None:
     from coterie.cli.run.cluster import run
 
-    run(source, options)
+    run(ClusterRequest.of(given))

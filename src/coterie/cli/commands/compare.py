@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from coterie.cli import options as o
-from coterie.cli.methods_table import DensityOptions
+from coterie.cli.methods import DBSCANOptions
+from coterie.cli.requests import CompareRequest
 from coterie.cli.values import Output
 
 
@@ -28,7 +29,7 @@ from coterie.cli.values import Output
 @click.option(
     "--min-samples",
     type=o.COUNT,
-    default=DensityOptions.min_samples,
+    default=DBSCANOptions.min_samples,
     show_default=True,
     help="For DBSCAN.",
 )
@@ -39,8 +40,8 @@ from coterie.cli.values import Output
 @click.option("--plot", "picture", type=Output(*o.PICTURES), metavar="FILE",
               help="One panel for each: .png, .svg, .pdf.")  # fmt: skip
 @o.json_option
-@o.voice_options
-def command(source: str, **options: Any) -> None:
+@o.console_options
+def command(**given: Any) -> None:
     from coterie.cli.run.compare import run
 
-    run(source, options)
+    run(CompareRequest.of(given))

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from coterie.cli import options as o
-from coterie.cli.methods_table import DensityOptions
+from coterie.cli.methods import DBSCANOptions
+from coterie.cli.requests import FitRequest
 
 
 @click.command(
@@ -24,7 +25,7 @@ from coterie.cli.methods_table import DensityOptions
 )
 @o.INPUT
 @click.option("--eps", type=o.POSITIVE, help="Up to this distance rows are nearby.")
-@click.option("--min-samples", type=o.COUNT, default=DensityOptions.min_samples, show_default=True,
+@click.option("--min-samples", type=o.COUNT, default=DBSCANOptions.min_samples, show_default=True,
               help="Rows nearby, itself included, that make a core point.")  # fmt: skip
 @click.option(
     "--metric",
@@ -35,7 +36,7 @@ from coterie.cli.methods_table import DensityOptions
 @o.run_options
 @o.reading_options
 @o.keeping_options
-def command(source: str, **options: Any) -> None:
+def command(**given: Any) -> None:
     from coterie.cli.run.fit import run
 
-    run("dbscan", source, options)
+    run(FitRequest.for_method("dbscan", given))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from coterie.cli import options as o
+from coterie.cli.requests import DemoRequest
 from coterie.cli.values import Output
 
 
@@ -31,7 +31,7 @@ from coterie.cli.values import Output
               show_default=True, help="The picture to write.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of the summary.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the picture, no summary.")
-def command(photo: str | None, **options: Any) -> None:
+def command(**given: Any) -> None:
     from coterie.cli.run.demo import run
 
-    run(None if photo is None else Path(photo), options)
+    run(DemoRequest.of(given))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from coterie.cli import options as o
+from coterie.cli.requests import FiguresRequest
 
 
 @click.command(
@@ -23,22 +25,8 @@ from coterie.cli import options as o
               show_default=True, help="Of the files.")  # fmt: skip
 @click.option("--only", type=click.Choice([str(n) for n in range(1, 9)]), multiple=True,
               metavar="N", help="The number of a figure, 1 to 8; may be given again.")  # fmt: skip
-@o.voice_options
-def command(output: Path, form: str, only: tuple[str, ...], quiet: bool, verbose: int) -> None:
-    from coterie.cli.console import Voice
-    from coterie.cli.pictures import write_figure
-    from coterie.cli.screen import put
-    from coterie.plots.paper import FIGURES
+@o.console_options
+def command(**given: Any) -> None:
+    from coterie.cli.run.figures import run
 
-    if not output.parent.is_dir():
-        raise click.UsageError(
-            f"expected an existing folder around {str(output)!r}; create {str(output.parent)!r}"
-        )
-    output.mkdir(exist_ok=True)
-    wanted = {name: make for name, make in FIGURES.items() if not only or name[0] in only}
-    with Voice(quiet, verbose).progress("drawing") as step:
-        for done, (name, make) in enumerate(wanted.items()):
-            step(done, len(wanted), name)
-            path = output / f"{name}.{form}"
-            write_figure(make(), path)
-            put(path)
+    run(FiguresRequest.of(given))

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from coterie.cli import options as o
+from coterie.cli.requests import InfoRequest
 
 
 @click.command(
@@ -19,8 +20,8 @@ from coterie.cli import options as o
 @click.argument("source", metavar="MODEL|INPUT")
 @o.reading_options
 @o.json_option
-@o.voice_options
-def command(source: str, **options: Any) -> None:
+@o.console_options
+def command(**given: Any) -> None:
     from coterie.cli.run.info import run
 
-    run(source, options)
+    run(InfoRequest.of(given))

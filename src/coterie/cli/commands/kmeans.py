@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from coterie.cli import options as o
-from coterie.cli.methods_table import MeansOptions
+from coterie.cli.methods import KMeansOptions
+from coterie.cli.requests import FitRequest
 
 
 @click.command(
@@ -28,13 +29,13 @@ from coterie.cli.methods_table import MeansOptions
 )
 @click.option(
     "--init", type=click.Choice(("k-means++", "k-means||", "random", "principal")),
-    default=MeansOptions.init, show_default=True, help="Where runs start.",
+    default=KMeansOptions.init, show_default=True, help="Where runs start.",
 )  # fmt: skip
 @click.option(
-    "--runs", type=o.COUNT, default=MeansOptions.runs, show_default=True, help="The best is kept."
+    "--runs", type=o.COUNT, default=KMeansOptions.runs, show_default=True, help="The best is kept."
 )
 @click.option(
-    "--max-iter", type=o.COUNT, default=MeansOptions.max_iter, show_default=True, help="Of a run."
+    "--max-iter", type=o.COUNT, default=KMeansOptions.max_iter, show_default=True, help="Of a run."
 )
 @click.option("--max-seconds", type=o.POSITIVE, help="Time for all runs together.")
 @click.option(
@@ -44,7 +45,7 @@ from coterie.cli.methods_table import MeansOptions
 @o.run_options
 @o.reading_options
 @o.keeping_options
-def command(source: str, **options: Any) -> None:
+def command(**given: Any) -> None:
     from coterie.cli.run.fit import run
 
-    run("kmeans", source, options)
+    run(FitRequest.for_method("kmeans", given))

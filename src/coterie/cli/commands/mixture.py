@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from coterie.cli import options as o
-from coterie.cli.methods_table import MixtureOptions
+from coterie.cli.methods import MixtureOptions
+from coterie.cli.requests import FitRequest
 from coterie.cli.values import Number
 
 
@@ -45,7 +46,7 @@ from coterie.cli.values import Number
 @o.run_options
 @o.reading_options
 @o.keeping_options
-def command(source: str, **options: Any) -> None:
+def command(**given: Any) -> None:
     from coterie.cli.run.fit import run
 
-    run("mixture", source, options)
+    run(FitRequest.for_method("mixture", given))

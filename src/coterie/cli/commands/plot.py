@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from coterie.cli import options as o
+from coterie.cli.requests import PlotRequest
 from coterie.cli.values import Columns, Output
 
 
@@ -33,8 +34,8 @@ from coterie.cli.values import Columns, Output
               help="Two columns to show, by name or position.")  # fmt: skip
 @o.run_options
 @o.reading_options
-@o.voice_options
-def command(source: str, data: str | None, **options: Any) -> None:
+@o.console_options
+def command(**given: Any) -> None:
     from coterie.cli.run.plot import run
 
-    run(source, data, options)
+    run(PlotRequest.of(given))

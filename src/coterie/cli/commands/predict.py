@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from coterie.cli import options as o
+from coterie.cli.requests import PredictRequest
 from coterie.cli.values import Output
 
 
@@ -36,8 +37,8 @@ from coterie.cli.values import Output
 @click.option("--plot", "picture", type=Output(*o.PICTURES), metavar="FILE",
               help="A picture: .png, .svg, .pdf.")  # fmt: skip
 @o.json_option
-@o.voice_options
-def command(model: str, source: str, **options: Any) -> None:
+@o.console_options
+def command(**given: Any) -> None:
     from coterie.cli.run.predict import run
 
-    run(model, source, options)
+    run(PredictRequest.of(given))

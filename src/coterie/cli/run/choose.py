@@ -1,56 +1,55 @@
-"""Candidates, the pick and the reason: as a table, as JSON, as a picture."""
+"""coterie choose: candidates, the pick and the reason, as a table, as JSON, as a picture."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from coterie.choosing import choose_eps, choose_k
 from coterie.choosing.k_criteria import CRITERIA
-from coterie.cli.console import Voice
 from coterie.cli.labels_output import check_not_input
+from coterie.cli.methods import metric_for
 from coterie.cli.pictures import write_figure
-from coterie.cli.run.build import metric_for
-from coterie.cli.run.fit import check_dense, read_timed, voice_of
+from coterie.cli.requests import ChooseRequest
+from coterie.cli.run.fit import check_dense, read_timed
 from coterie.cli.screen import put, put_json
+from coterie.cli.terminal import Console
 
 if TYPE_CHECKING:
     from coterie.data import Dataset
 
 
-def run(source: str, options: Mapping[str, Any]) -> None:
-    """The command."""
-    check_not_input(source, options["picture"])
-    _check(options)
-    voice = voice_of(options)
-    data, _ = read_timed(source, options, voice)
-    choice = (
-        _eps(data, options, voice) if options["method"] == "dbscan" else _k(data, options, voice)
-    )
-    if options["picture"] is not None:
+def run(request: ChooseRequest) -> None:
+    """Run the command."""
+    check_not_input(request.source, request.picture)
+    _check(request)
+    console = request.console.log_iterations()
+    data, _ = read_timed(request.source, request.reading, console)
+    for_dbscan = request.method == "dbscan"
+    choice = _eps(data, request, console) if for_dbscan else _k(data, request, console)
+    if request.picture is not None:
         from coterie.plots import EpsChoiceDisplay, KChoiceDisplay
 
-        display = EpsChoiceDisplay if options["method"] == "dbscan" else KChoiceDisplay
-        write_figure(display.from_choice(choice).figure_, options["picture"])
-    if options["as_json"]:
-        put_json(_as_json(choice, options["method"]))
+        display = EpsChoiceDisplay if for_dbscan else KChoiceDisplay
+        write_figure(display.from_choice(choice).figure_, request.picture)
+    if request.as_json:
+        put_json(_as_json(choice, request.method))
         return
     table, _, reason = str(choice).rpartition("\n\n")
     put(table)
-    voice.say()
-    voice.tell("why", reason)
-    if options["picture"] is not None:
-        voice.tell("wrote", f"picture to {options['picture']}")
+    console.say()
+    console.tell("why", reason)
+    if request.picture is not None:
+        console.tell("wrote", f"picture to {request.picture}")
 
 
-def _check(options: Mapping[str, Any]) -> None:
-    """Options of the other methods are mistakes, and not to be passed over."""
-    method, criterion = options["method"], options["criterion"]
-    if method == "dbscan" and (options["clusters"] is not None or criterion != "auto"):
+def _check(request: ChooseRequest) -> None:
+    """Refuse options of the other methods, which would be passed over."""
+    method, criterion = request.method, request.criterion
+    if method == "dbscan" and (request.clusters is not None or criterion != "auto"):
         raise click.UsageError("--clusters and --criterion are for k-means and mixtures; leave out")
-    if method != "dbscan" and options["metric"] is not None:
+    if method != "dbscan" and request.metric is not None:
         raise click.UsageError("--metric is for --method dbscan; leave it out")
     if method != "dbscan" and criterion not in ("auto", *CRITERIA[method]):
         raise click.UsageError(
@@ -59,31 +58,31 @@ def _check(options: Mapping[str, Any]) -> None:
         )
 
 
-def _k(data: Dataset, options: Mapping[str, Any], voice: Voice) -> Any:
-    if options["method"] == "mixture":
+def _k(data: Dataset, request: ChooseRequest, console: Console) -> Any:
+    if request.method == "mixture":
         check_dense(data)
-    with voice.progress("fitting every k") as step:
+    with console.progress("fitting every k") as step:
         return choose_k(
             data.X,
-            options["clusters"],
-            method=options["method"],
-            criterion=options["criterion"],
-            sample_size=None if options["exact"] else 5000,
-            random_state=options["seed"],
-            n_jobs=options["threads"],
+            request.clusters,
+            method=request.method,
+            criterion=request.criterion,
+            sample_size=None if request.exact else 5000,
+            random_state=request.running.seed,
+            n_jobs=request.running.threads,
             callback=lambda done, total, k: step(done, total, f"k = {k}"),
         )
 
 
-def _eps(data: Dataset, options: Mapping[str, Any], voice: Voice) -> Any:
-    with voice.progress("fitting every eps") as step:
+def _eps(data: Dataset, request: ChooseRequest, console: Console) -> Any:
+    with console.progress("fitting every eps") as step:
         return choose_eps(
             data.X,
-            options["min_samples"],
-            metric=metric_for(data, options["metric"]),
-            sample_size=None if options["exact"] else 10_000,
-            random_state=options["seed"],
-            n_jobs=options["threads"],
+            request.min_samples,
+            metric=metric_for(data, request.metric),
+            sample_size=None if request.exact else 10_000,
+            random_state=request.running.seed,
+            n_jobs=request.running.threads,
             callback=lambda done, total, eps: step(done, total, f"eps = {eps:g}"),
         )
 

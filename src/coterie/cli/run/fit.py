@@ -1,144 +1,123 @@
-"""What kmeans, mixture and dbscan share: read, choose what is not given, fit, keep."""
+"""kmeans, mixture and dbscan: read, choose the size if it is not given, fit, keep."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 
-from coterie.choosing import EpsChoice, choose_eps, choose_k
-from coterie.cli.console import Voice
-from coterie.cli.input import read_input
-from coterie.cli.methods_table import DensityOptions, MeansOptions, MixtureOptions, label_of
-from coterie.cli.run import build
-from coterie.cli.run.build import ChosenK, Running, measured
-from coterie.cli.run.outcome import Keeping, Outcome, fit, keep
-from coterie.estimators import DBSCAN
+from coterie.choosing import EpsChoice, KChoice, choose_eps, choose_k
+from coterie.cli.input import AsFitted, read_input
+from coterie.cli.methods import (
+    DBSCANOptions,
+    KMeansOptions,
+    MethodOptions,
+    MixtureOptions,
+    Running,
+    label_of,
+    metric_for,
+)
+from coterie.cli.requests import FitRequest, Reading
+from coterie.cli.run.result import check_keeping, fit, keep
+from coterie.cli.terminal import Console
+from coterie.estimators import DBSCAN, GaussianMixture, KMeans
 
 if TYPE_CHECKING:
     from coterie.data import Dataset
 
-CHOOSING_ROWS = 20_000  # how many clusters there are shows in so many rows
+CHOOSING_ROWS = 20_000  # enough to see the number of clusters
+OF_A_RESTART = {"random_state", "n_init", "missing"}  # in which a restart differs from the whole
 
 
-def voice_of(options: Mapping[str, Any]) -> Voice:
-    """How much to say; with --verbose, the log of every iteration too."""
-    voice = Voice(bool(options.get("quiet")), int(options.get("verbose") or 0))
-    if voice.verbose:
-        import logging
-
-        logging.basicConfig(format="  %(message)s")
-        logging.getLogger("coterie").setLevel(logging.INFO)
-    return voice
+def run(request: FitRequest) -> None:
+    """Run one of the three commands."""
+    check_keeping(request.source, request.keeping)
+    console = request.console.log_iterations()
+    data, seconds = read_timed(request.source, request.reading, console)
+    began = time.perf_counter()
+    model, reasons = chosen(request.own, data, request.running, console)
+    if reasons:
+        seconds["choosing"] = time.perf_counter() - began
+    if request.keeping.film:
+        model.set_params(trace=True)
+    if console.verbose and hasattr(model, "verbose"):
+        model.set_params(verbose=1)
+    result = fit(request.method, model, data, console, f"fitting {label_of(request.method)}")
+    result.reasons = reasons
+    result.seconds = seconds | result.seconds
+    if request.degrees:
+        result.extra = degrees_of(result.model, data.X)
+    if request.kinds:
+        result.extra = {"kind": np.array(DBSCAN.KINDS, dtype=object)[result.model.kind_]}
+    keep(result, request.keeping, console)
 
 
 def read_timed(
-    source: str,
-    options: Mapping[str, Any],
-    voice: Voice,
-    as_model: Mapping[str, Any] | None = None,
+    source: str, reading: Reading, console: Console, as_fitted: AsFitted | None = None
 ) -> tuple[Dataset, dict[str, float]]:
-    """The data, and how long that took, and the imports before it."""
+    """Return the data, and the seconds of reading and of the imports before it."""
     began = time.perf_counter()
-    with voice.progress(f"reading {source}"):
-        data = read_input(source, options, as_model)
+    with console.progress(f"reading {source}"):
+        data = read_input(source, reading, as_fitted)
     started = click.get_current_context().obj
     return data, {"starting": began - started, "reading": time.perf_counter() - began}
 
 
-def run(method: str, source: str, options: Mapping[str, Any]) -> None:
-    """One of the three commands."""
-    keeping, voice = Keeping.of(source, options), voice_of(options)
-    data, seconds = read_timed(source, options, voice)
-    began = time.perf_counter()
-    model, reasons = built(method, data, options, voice)
-    if reasons:
-        seconds["choosing"] = time.perf_counter() - began
-    if keeping.film:
-        model.set_params(trace=True)
-    if voice.verbose and hasattr(model, "verbose"):
-        model.set_params(verbose=1)
-    outcome = fit(method, model, data, voice, f"fitting {label_of(method)}")
-    outcome.reasons = reasons
-    outcome.seconds = seconds | outcome.seconds
-    add_columns(outcome, options)
-    keep(outcome, keeping, voice)
+def degrees_of(model: Any, X: Any) -> dict[str, Any]:
+    """Return a column of degrees of belonging for each component of a mixture."""
+    degrees = model.predict_proba(X)
+    return {f"degree_{c}": degrees[:, c] for c in range(degrees.shape[1])}
 
 
-def add_columns(outcome: Outcome, options: Mapping[str, Any]) -> None:
-    """Degrees of belonging, or kinds of points, where they are asked for."""
-    if options.get("degrees"):
-        degrees = outcome.model.predict_proba(outcome.data.X)
-        outcome.extra = {f"degree_{c}": degrees[:, c] for c in range(degrees.shape[1])}
-    if options.get("kinds"):
-        outcome.extra = {"kind": np.array(DBSCAN.KINDS, dtype=object)[outcome.model.kind_]}
-
-
-def built(
-    method: str, data: Dataset, options: Mapping[str, Any], voice: Voice
+def chosen(
+    own: MethodOptions, data: Dataset, running: Running, console: Console
 ) -> tuple[Any, list[str]]:
-    """The estimator that the options ask for, and the reasons of what was chosen."""
-    return BUILDERS[method](data, options, Running.of(options), voice)
+    """Return the estimator that the options describe, and the reasons for a size not given."""
+    if isinstance(own, MixtureOptions):
+        check_dense(data)
+    if own.size is not None:
+        return own.estimator(own.size, data, running), []
+    if isinstance(own, DBSCANOptions):
+        choice = chosen_eps(data, own, running, console)
+        return own.estimator(choice.eps, data, running), [choice.reason]
+    assert isinstance(own, KMeansOptions | MixtureOptions)
+    found = chosen_k(data, own, running, console)
+    plain = own.estimator(found.choice.k, data, running)
+    asked_for_runs = own.runs != type(own).runs
+    return plain if asked_for_runs else measured(found, plain), [found.reason]
 
 
-def _kmeans(
-    data: Dataset, options: Mapping[str, Any], running: Running, voice: Voice
-) -> tuple[Any, list[str]]:
-    own = MeansOptions.of(options)
-    if own.clusters is not None:
-        return build.kmeans(own.clusters, own, data, running), []
-    chosen = chosen_k(data, "kmeans", running, voice)
-    plain = build.kmeans(chosen.choice.k, own, data, running)
-    asked_for_runs = own.runs != MeansOptions.runs
-    return plain if asked_for_runs else measured(chosen, plain), [chosen.reason]
+@dataclass(frozen=True)
+class ChosenK:
+    """A number of clusters, the reason, and whether all rows were looked at."""
 
-
-def _mixture(
-    data: Dataset, options: Mapping[str, Any], running: Running, voice: Voice
-) -> tuple[Any, list[str]]:
-    check_dense(data)
-    own = MixtureOptions.of(options)
-    if own.clusters is not None:
-        return build.mixture(own.clusters, own, data, running), []
-    chosen = chosen_k(data, "mixture", running, voice, own.covariance)
-    plain = build.mixture(chosen.choice.k, own, data, running)
-    asked_for_runs = own.runs != MixtureOptions.runs
-    return plain if asked_for_runs else measured(chosen, plain), [chosen.reason]
-
-
-def _dbscan(
-    data: Dataset, options: Mapping[str, Any], running: Running, voice: Voice
-) -> tuple[Any, list[str]]:
-    own = DensityOptions.of(options)
-    if own.eps is not None:
-        return build.dbscan(own.eps, own, data, running), []
-    choice = chosen_eps(data, own, running, voice)
-    return build.dbscan(choice.eps, own, data, running), [choice.reason]
-
-
-BUILDERS = {"kmeans": _kmeans, "mixture": _mixture, "dbscan": _dbscan}
+    choice: KChoice
+    reason: str
+    whole: bool
 
 
 def chosen_k(
-    data: Dataset, method: str, running: Running, voice: Voice, covariance: str = "full"
+    data: Dataset, own: KMeansOptions | MixtureOptions, running: Running, console: Console
 ) -> ChosenK:
-    """How many clusters, as `choose_k` says for all rows or a sample, and the reason."""
+    """Return the choice of `choose_k` for all rows or a sample, and its reason."""
+    mixture = isinstance(own, MixtureOptions)
     X, note = data.X, ""
-    if running.gaps and method == "mixture":
+    if running.gaps and mixture:
         X = X[~np.isnan(X).any(axis=1)]
     if X.shape[0] > CHOOSING_ROWS:
         random = np.random.default_rng(running.seed)
         X = X[np.sort(random.choice(X.shape[0], CHOOSING_ROWS, replace=False))]
         note = f" Looked for in a random sample of {CHOOSING_ROWS:,} rows."
-    with voice.progress("choosing the number of clusters") as step:
+    with console.progress("choosing the number of clusters") as step:
         choice = choose_k(
             X,
-            method=method,
-            covariance_type=covariance,
+            method="mixture" if mixture else "kmeans",
+            covariance_type=own.covariance if isinstance(own, MixtureOptions) else "full",
             random_state=running.seed,
             n_jobs=running.threads,
             callback=lambda done, total, k: step(done, total, f"k = {k}"),
@@ -146,17 +125,44 @@ def chosen_k(
     return ChosenK(choice, choice.reason + note, whole=X.shape[0] == len(data))
 
 
-def chosen_eps(data: Dataset, own: DensityOptions, running: Running, voice: Voice) -> EpsChoice:
-    """How near is near, as `choose_eps` says."""
-    with voice.progress("choosing eps") as step:
+def chosen_eps(data: Dataset, own: DBSCANOptions, running: Running, console: Console) -> EpsChoice:
+    """Return the choice of `choose_eps`."""
+    with console.progress("choosing eps") as step:
         return choose_eps(
             data.X,
             own.min_samples,
-            metric=build.metric_for(data, own.metric),
+            metric=metric_for(data, own.metric),
             random_state=running.seed,
             n_jobs=running.threads,
             callback=lambda done, total, eps: step(done, total, f"eps = {eps:g}"),
         )
+
+
+def measured(found: ChosenK, plain: KMeans | GaussianMixture) -> Any:
+    """Return an estimator whose fit gives the very model that was measured for a choice.
+
+    Its seed is that of the best restart, and the same seed gives the same bits. If the choice saw
+    only a sample, the fit of all rows goes on from the model of the sample. `plain` is the
+    estimator that the options describe; it is returned if the choice measured something else.
+    """
+    model = found.choice.model
+    asked, looked_at = plain.get_params(deep=False), model.get_params(deep=False)
+    if any(asked[name] != looked_at[name] for name in set(asked) - OF_A_RESTART):
+        return plain
+    if found.whole:
+        return clone(model)
+    return plain.set_params(n_init=1, **_start(model))
+
+
+def _start(model: Any) -> dict[str, Any]:
+    """Return the parameters with which a fit goes on from a model."""
+    if isinstance(model, KMeans):
+        return {"init": model.cluster_centers_}
+    return {
+        "weights_init": model.weights_,
+        "means_init": model.means_,
+        "precisions_init": model.precisions_,
+    }
 
 
 def check_dense(data: Dataset) -> None:

@@ -1,9 +1,10 @@
-"""What a file holds, in words or as JSON."""
+"""coterie info: the content of a file, in words or as JSON."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,9 @@ import numpy as np
 from scipy import sparse
 
 from coterie.cli.input import read_input
-from coterie.cli.methods_table import STORED
-from coterie.cli.report import TELLING
+from coterie.cli.methods import STORED
+from coterie.cli.report_json import TELLING
+from coterie.cli.requests import InfoRequest
 from coterie.cli.screen import put, put_json
 from coterie.cli.terminal import Terminal
 from coterie.formatting import number, plural, text_table
@@ -35,32 +37,31 @@ UNSAID = ("source", "rows", "rarities", "vocabulary", "directions", "missing")
 WORDS = {"columns_left_out": "not used", "rows_left_out": "dropped"}
 
 
-def run(source: str, options: Mapping[str, Any]) -> None:
-    """The command."""
-    if is_model(source):
-        header = describe(source)
-        _show(header, _model_text, options)
+def run(request: InfoRequest) -> None:
+    """Run the command."""
+    if is_model(request.source):
+        _show(describe(request.source), _model_text, request)
         return
-    data = read_input(
-        source, {"missing": "keep" if _table(source, options) else None, **_set(options)}
-    )
-    _show(data, _data_text, options, _data_json)
+    reading = request.reading
+    if reading.missing is None and _is_table(request.source, reading.kind):
+        reading = replace(reading, missing="keep")  # gaps are counted, not refused
+    _show(read_input(request.source, reading), _data_text, request, _data_json)
 
 
 def _show(
     found: Any,
     in_words: Callable[[Any], str],
-    options: Mapping[str, Any],
+    request: InfoRequest,
     for_programs: Callable[[Any], Any] = dict,
 ) -> None:
-    if options["as_json"]:
+    if request.as_json:
         put_json(for_programs(found))
     else:
         put(in_words(found))
 
 
 def is_model(source: str) -> bool:
-    """Whether a file begins as saved models do."""
+    """Return True for a file that begins as saved models do."""
     path = Path(source)
     if not path.is_file():
         return False
@@ -68,20 +69,15 @@ def is_model(source: str) -> bool:
         return file.read(len(MAGIC)).startswith(MAGIC[:7])
 
 
-def _set(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _table(source: str, options: Mapping[str, Any]) -> bool:
-    """Whether INPUT is a table, whose gaps are then counted instead of refused."""
+def _is_table(source: str, kind: str | None) -> bool:
     from coterie.data.read import kind_of
 
     path = Path(source)
-    return (options["kind"] or (kind_of(path) if path.exists() else "none")) == "table"
+    return (kind or (kind_of(path) if path.exists() else "none")) == "table"
 
 
 def _model_text(header: Mapping[str, Any]) -> str:
-    """What a header tells, without the arrays behind it."""
+    """Return the content of a header in words, without the arrays behind it."""
     scaling, columns = header["scaling"], header["columns"]
     kind = scaling.get("kind", "yes") if isinstance(scaling, dict) else scaling
     parameters, attributes = header["parameters"], header["attributes"]
@@ -153,7 +149,7 @@ def _columns_text(data: Dataset) -> str:
 
 
 def columns_of(data: Dataset) -> dict[str, list[Any]]:
-    """Every column: smallest, mean and largest value, standard deviation, missing cells."""
+    """Return of each column: smallest, mean and largest value, deviation, missing cells."""
     X = data.X.toarray() if sparse.issparse(data.X) else data.X
     missing = np.isnan(X).sum(axis=0)
     held = np.ma.masked_invalid(X.astype(np.float64))

@@ -1,81 +1,81 @@
-"""Pictures of data and of saved models."""
+"""coterie plot: pictures of data and of saved models."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from coterie.cli.console import Voice
 from coterie.cli.labels_output import check_not_input
 from coterie.cli.pictures import display, write_figure
-from coterie.cli.run.cluster import found_by_looking
-from coterie.cli.run.fit import read_timed, voice_of
+from coterie.cli.requests import PlotRequest
+from coterie.cli.run.cluster import clustered
+from coterie.cli.run.fit import read_timed
 from coterie.cli.run.info import is_model
-from coterie.cli.run.outcome import Outcome
-from coterie.cli.run.predict import load_model, predicted, reading_as
+from coterie.cli.run.predict import as_fitted, load_model, predicted
+from coterie.cli.run.result import Result
+from coterie.cli.terminal import Console
 from coterie.models import Model
 
 
-def run(source: str, data: str | None, options: Mapping[str, Any]) -> None:
-    """The command."""
-    check_not_input(source, options["output"])
-    voice = voice_of(options)
+def run(request: PlotRequest) -> None:
+    """Run the command."""
+    source, data, output = request.source, request.data, request.output
+    check_not_input(source, output)
+    console = request.console.log_iterations()
     if is_model(source):
         model = load_model(source)
-        if options["view"] == "history":
+        if request.view == "history":
             figure = _history(model.estimator)
         else:
-            figure = _figure(_on_data(model, source, data, options, voice), options)
+            figure = _figure(_on_data(model, request, console), request)
     elif data is not None:
         raise click.UsageError(f"expected a saved model before DATA, got {source!r}")
     else:
-        rows, _ = read_timed(source, options, voice)
-        _axes(options, rows.columns)
-        outcome = found_by_looking(rows, options, voice)
-        for reason in outcome.reasons:
-            voice.tell("why", reason)
-        figure = (
-            _history(outcome.model) if options["view"] == "history" else _figure(outcome, options)
-        )
-    write_figure(figure, options["output"])
-    voice.tell("wrote", f"picture to {options['output']}")
+        rows, _ = read_timed(source, request.reading, console)
+        _axes(request, rows.columns)
+        scale = request.reading.scaling is None
+        result = clustered(rows, request.running, console, scale=scale)
+        for reason in result.reasons:
+            console.tell("why", reason)
+        history = request.view == "history"
+        figure = _history(result.model) if history else _figure(result, request)
+    write_figure(figure, output)
+    console.tell("wrote", f"picture to {output}")
 
 
-def _on_data(
-    model: Model, source: str, data: str | None, options: Mapping[str, Any], voice: Voice
-) -> Outcome:
-    """The model on DATA, or on the data of its fit."""
-    where = data or model.provenance.get("source")
-    if where is None or (data is None and not Path(where).exists() and "/" in str(where)):
+def _on_data(model: Model, request: PlotRequest, console: Console) -> Result:
+    """Return the clusters by the model of DATA, or of the data of its fit."""
+    where = request.data or model.provenance.get("source")
+    if where is None or (request.data is None and not Path(where).exists() and "/" in str(where)):
         raise click.UsageError(
             f"expected the data of the model, found none at {where!r}; name them: "
-            f"coterie plot {source} DATA"
+            f"coterie plot {request.source} DATA"
         )
-    rows, _ = read_timed(str(where), options, voice, reading_as(model))
-    _axes(options, model.columns or rows.columns)
+    rows, _ = read_timed(str(where), request.reading, console, as_fitted(model))
+    _axes(request, model.columns or rows.columns)
     return predicted(model, rows)
 
 
-def _figure(outcome: Outcome, options: Mapping[str, Any]) -> Any:
+def _figure(result: Result, request: PlotRequest) -> Any:
     from coterie.plots import ClustersDisplay, SilhouetteDisplay
 
-    X, names = outcome.data.X, outcome.data.columns
-    if options["view"] == "silhouette":
-        return SilhouetteDisplay.from_labels(X, outcome.labels).figure_
-    axes = _axes(options, names)
+    X, names = result.data.X, result.data.columns
+    if request.view == "silhouette":
+        return SilhouetteDisplay.from_labels(X, result.labels).figure_
+    axes = _axes(request, names)
     if axes is not None:
         return ClustersDisplay.from_estimator(
-            outcome.model, X, columns=axes, names=names, diagnoses=False
+            result.model, X, columns=axes, names=names, diagnoses=False
         ).figure_
-    return display(outcome).figure_
+    return display(result).figure_
 
 
-def _axes(options: Mapping[str, Any], names: Sequence[str]) -> list[int] | None:
-    """The positions of the columns to show; asked for before the work, too."""
-    asked = options["axes"]
+def _axes(request: PlotRequest, names: Sequence[str]) -> list[int] | None:
+    """Return the positions of the columns to show; called before the work too, to check them."""
+    asked = request.axes
     if asked is None:
         return None
     places = [axis if isinstance(axis, int) else _place(axis, names) for axis in asked]

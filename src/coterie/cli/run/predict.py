@@ -1,9 +1,8 @@
-"""A saved model and new data: read as the data of the fit were read, then predicted."""
+"""coterie predict: new data, read as the data of the fit were read, and a saved model."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from coterie.cli.input import AsFitted
 from coterie.cli.labels_output import check_not_input
-from coterie.cli.methods_table import label_of, method_of
-from coterie.cli.run.fit import read_timed, voice_of
-from coterie.cli.run.outcome import Keeping, Outcome, keep
+from coterie.cli.methods import label_of, method_of
+from coterie.cli.requests import PredictRequest, Reading
+from coterie.cli.run.fit import degrees_of, read_timed
+from coterie.cli.run.result import Result, check_keeping, keep
 from coterie.models import Model, load
 
 if TYPE_CHECKING:
@@ -23,28 +24,30 @@ if TYPE_CHECKING:
 SHOWN = 12  # columns that a note lists
 
 
-def run(model: str, source: str, options: Mapping[str, Any]) -> None:
-    """The command."""
-    keeping, voice = Keeping.of(source, options), voice_of(options)
-    check_not_input(model, keeping.output, keeping.picture)
-    loaded = load_model(model)
-    data, seconds = read_timed(source, options, voice, reading_as(loaded))
-    outcome = predicted(loaded, data)
-    outcome.seconds = seconds | outcome.seconds
-    if options["degrees"]:
-        outcome.extra = degrees_of(loaded, outcome.data)
-    outcome.reasons = [f"{label_of(outcome.method)} from {model}"]
+def run(request: PredictRequest) -> None:
+    """Run the command."""
+    keeping = request.keeping
+    check_keeping(request.source, keeping)
+    check_not_input(request.model, keeping.output, keeping.picture)
+    console = request.console.log_iterations()
+    loaded = load_model(request.model)
+    data, seconds = read_timed(request.source, request.reading, console, as_fitted(loaded))
+    result = predicted(loaded, data)
+    result.seconds = seconds | result.seconds
+    if request.degrees:
+        result.extra = _degrees(loaded, result.data)
+    result.reasons = [f"{label_of(result.method)} from {request.model}"]
     if data.provenance.get("names") == "given":
         shown = [*data.columns[:SHOWN], *(["..."] if len(data.columns) > SHOWN else [])]
-        outcome.warnings.append(
+        result.warnings.append(
             f"{data.source} has no names for its columns: they were taken for those of the model, "
             f"in this order: {', '.join(shown)}"
         )
-    keep(outcome, keeping, voice)
+    keep(result, keeping, console)
 
 
 def load_model(path: str) -> Model:
-    """A model with what was done to its data, or an error about the file."""
+    """Return a model with the preparation of its data, or raise an error about the file."""
     if not Path(path).is_file():
         raise click.UsageError(
             f"expected a model saved with --save or coterie.save, found no file {path!r}"
@@ -60,41 +63,41 @@ def load_model(path: str) -> Model:
     return model
 
 
-def reading_as(model: Model) -> dict[str, Any]:
-    """Options with which new data are read like those of the fit, and the kinds they may have."""
+def as_fitted(model: Model) -> AsFitted:
+    """Return how the data of the fit were read, so that new data are read alike."""
     known = model.provenance
     if "hop" in known:
         rate = known["rate"]
-        return {
-            "kinds": ("sound",),
-            "samples": known["features"] == "samples",
-            "frame": known["frame"] / rate,
-            "hop": known["hop"] / rate,
-            "bands": known["bands"],
-        }
+        sound = Reading(
+            samples=known["features"] == "samples",
+            frame=known["frame"] / rate,
+            hop=known["hop"] / rate,
+            bands=known["bands"],
+        )
+        return AsFitted(("sound",), sound)
     if "position" in known:
         pixels = known["features"] == "pixels"
-        return {
-            "kinds": ("picture", "video"),
-            "patch": None if pixels else tuple(known["size"]),
-            "pixels": pixels,
-            "position": known["position"] or None,
-            "every": known.get("every"),
-        }
+        picture = Reading(
+            patch=None if pixels else tuple(known["size"]),
+            pixels=pixels,
+            position=known["position"] or None,
+            every=known.get("every"),
+        )
+        return AsFitted(("picture", "video"), picture)
     if "rarities" in known:
-        return {
-            "kinds": ("text",),
+        words = {
             "words": known.get("vocabulary", list(model.columns)),
             "rarities": known["rarities"],
             "directions": known.get("directions"),
         }
+        return AsFitted(("text",), words=words)
     if "format" in known:
-        return {"kinds": ("table",), "columns": list(model.columns)}
-    return {}
+        return AsFitted(("table",), Reading(columns=list(model.columns)))
+    return AsFitted()
 
 
-def predicted(model: Model, data: Dataset) -> Outcome:
-    """What the model makes of the rows."""
+def predicted(model: Model, data: Dataset) -> Result:
+    """Return the clusters of the rows by the model."""
     if data.kind == "text" and "rarities" not in model.provenance:
         raise ValueError(
             "expected a model that knows the words of its texts, got one without, saved by an "
@@ -108,7 +111,7 @@ def predicted(model: Model, data: Dataset) -> Outcome:
     seconds = {"predicting": time.perf_counter() - began}
     columns = model.columns or data.columns
     seen = replace(data, X=rows, columns=columns, scaling=model.scaling)
-    return Outcome(method_of(model.estimator), seen, model.estimator, labels, seconds)
+    return Result(method_of(model.estimator), seen, model.estimator, labels, seconds)
 
 
 def _check_words(rows: Any, data: Dataset) -> None:
@@ -123,9 +126,8 @@ def _check_words(rows: Any, data: Dataset) -> None:
         )
 
 
-def degrees_of(model: Model, data: Dataset) -> dict[str, Any]:
-    """Columns of degrees of belonging; `data` as the estimator sees them."""
+def _degrees(model: Model, data: Dataset) -> dict[str, Any]:
+    """Return columns of degrees of belonging; `data` as the estimator sees them."""
     if not hasattr(model.estimator, "predict_proba"):
         raise click.UsageError("--degrees are of mixtures, and this model is another method's")
-    degrees = model.estimator.predict_proba(data.X)
-    return {f"degree_{c}": degrees[:, c] for c in range(degrees.shape[1])}
+    return degrees_of(model.estimator, data.X)
