@@ -12,7 +12,7 @@ import pytest
 from support.data_files import table, written
 
 from coterie.data import DataError
-from coterie.data.memory_shortage import names_shortage, reading_threads, shortage
+from coterie.data.memory_shortage import reading_threads, reports_shortage, shortage
 from coterie.data.tables.fill_rows import new_rows
 
 pa = pytest.importorskip("pyarrow")
@@ -54,7 +54,7 @@ def test_too_little_memory_is_said_and_no_thread_waits_for_it(tmp_path: Path) ->
     said = run.stdout.splitlines()
     assert len(said) == 2 * len(paths), said
     for line, path in zip(said, 2 * paths, strict=True):
-        assert line.startswith(f"OutOfMemory {path}: expected memory for what is read, got"), line
+        assert line.startswith(f"OutOfMemory {path}: expected memory for its rows, got"), line
         assert "; close other programs, or read less" in line
 
 
@@ -78,17 +78,17 @@ def test_what_is_asked_for_is_said() -> None:
     ids=repr,
 )
 def test_every_word_for_it_becomes_one_error(error: Exception) -> None:
-    @names_shortage
+    @reports_shortage
     def read(path: str) -> None:
         try:
             raise error
         except Exception as found:
             raise DataError("damaged") from found
 
-    with pytest.raises(MemoryError, match=r"^x\.csv: expected memory for what is read, got"):
+    with pytest.raises(MemoryError, match=r"^x\.csv: expected memory for its rows, got"):
         read("x.csv")
-    with pytest.raises(MemoryError, match=r"^x\.csv: expected memory for what is read, got"):
-        names_shortage(read)("x.csv")  # once
+    with pytest.raises(MemoryError, match=r"^x\.csv: expected memory for its rows, got"):
+        reports_shortage(read)("x.csv")  # once
 
 
 def test_other_errors_stay_as_they_are() -> None:

@@ -1,4 +1,4 @@
-"""What people have: tables, pictures, videos, sounds and texts, as rows that can be clustered."""
+"""Data from files as rows to cluster: tables, pictures, videos, sounds and texts."""
 
 from coterie.data.dataset import Dataset, Origin
 from coterie.data.errors import DataError, DataWarning

@@ -15,20 +15,20 @@ Labels = NDArray[np.intp]
 
 
 class Origin(Protocol):
-    """What rows were made from: a table, a picture, a sound, texts, a video."""
+    """The source of rows: a table, a picture, a sound, texts, a video."""
 
     def ids(self) -> dict[str, NDArray[Any]]:
-        """Return what identifies each row: named columns of n values."""
+        """Return the identity of each row: named columns of n values."""
         ...
 
     def put_back(self, labels: Labels) -> Any:
-        """Return the labels in the form of the data: (height, width) for a picture, ..."""
+        """Return the labels in the shape of the data: (height, width) for a picture, ..."""
         ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Rows of numbers, where they come from, and how labels go back.
+    """Rows of numbers, their source, and the way back from labels.
 
     Attributes
     ----------
@@ -40,12 +40,12 @@ class Dataset:
     source : str
         The path.
     origin : Origin
-        What the rows were made from: `Patches`, `Pixels`, `Frames`, `Sound`, `Texts` or
+        The source of the rows: `Patches`, `Pixels`, `Frames`, `Sound`, `Texts` or
         `TableRows`.
     provenance : mapping
-        How X was made, in JSON's types, to be stored with a model.
+        The making of X, in JSON's types, to be stored with a model.
     scaling : Scaling or None
-        What was done to X, to be done to new rows too.
+        The scaling of X, which new rows need too.
     """
 
     X: Any
@@ -61,7 +61,7 @@ class Dataset:
         return int(self.X.shape[0])
 
     def __repr__(self) -> str:
-        """Say what there is, and from where."""
+        """Return kind, source and size in words."""
         scaled = "" if self.scaling is None else f", scaling {self.scaling.kind}"
         return (
             f"Dataset({self.kind} {self.source!r}: {len(self):,} rows of {len(self.columns)} "
@@ -70,15 +70,15 @@ class Dataset:
 
     @property
     def ids(self) -> dict[str, NDArray[Any]]:
-        """What identifies each row: its number or id, its place in the picture, its time."""
+        """The identity of each row: its number or id, its place in the picture, its time."""
         return self.origin.ids()
 
     def put_back(self, labels: ArrayLike) -> Any:
-        """Return labels, (n,), in the form of the data; each kind has its own, see `origin`."""
+        """Return labels, (n,), in the shape of the data; each kind has its own, see `origin`."""
         return self.origin.put_back(check_labels(labels, len(self)))
 
     def table(self, labels: ArrayLike) -> dict[str, NDArray[Any]]:
-        """Return what identifies each row, and its cluster, as columns ready to be written."""
+        """Return identity and cluster of each row, as columns ready to be written."""
         return {**self.ids, "cluster": check_labels(labels, len(self))}
 
     def scaled(self, kind: Kind) -> Dataset:
@@ -93,7 +93,7 @@ class Dataset:
 
 
 def check_labels(labels: ArrayLike, n: int) -> Labels:
-    """Return labels as integers, one per row, or say what is wrong with them."""
+    """Return labels as integers, one per row, or raise an error."""
     checked = np.asarray(labels)
     if checked.shape != (n,) or checked.dtype.kind not in "iu":
         raise ValueError(

@@ -1,4 +1,4 @@
-"""What goes wrong with data: one kind of error, and packages that are not there."""
+"""Errors and warnings about data, and about optional packages that are not installed."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 
 
 class DataError(ValueError):
-    """Data that cannot be used; the message says what was expected, what is there, what to do."""
+    """Data that cannot be used; the message gives expectation, finding and remedy."""
 
 
 class DataWarning(UserWarning):
-    """Data that are used in part; the message says what is left out, why, and what to do."""
+    """Data that are used in part; the message gives the columns left out, reason and remedy."""
 
 
 def required(module: str, purpose: str, extra: str) -> Any:
-    """Import an optional package, or say which extra brings it."""
+    """Import an optional package, or name the extra that brings it."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -26,4 +26,4 @@ def required(module: str, purpose: str, extra: str) -> Any:
         ) from error
 
 
-PACKAGES = {"PIL": "Pillow", "av": "PyAV"}  # where people know another name
+PACKAGES = {"PIL": "Pillow", "av": "PyAV"}  # packages that people know by another name

@@ -1,4 +1,4 @@
-"""What files begin with, and what their names promise."""
+"""Kinds of files by their first bytes, and formats that names promise."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from coterie.data.errors import DataError
 
 # Offset, bytes, kind. RIFF holds several kinds, told apart further on; so does Ogg, see below.
-STARTS = (
+FIRST_BYTES = (
     (0, b"\x89PNG", "picture"),
     (0, b"\xff\xd8\xff", "picture"),
     (0, b"GIF8", "picture"),
@@ -29,14 +29,14 @@ STARTS = (
     (0, b"\x1f\x8b", "table"),
 )
 LOOKED_AT = 256  # bytes
-_OLDER_VIDEO = (b"moov", b"mdat", b"wide", b"free")  # at 4, where the name says so: they are words
+_OLDER_VIDEO = (b"moov", b"mdat", b"wide", b"free")  # at 4, if the name agrees: they are words
 _OLDER_NAMES = (".mp4", ".mov", ".m4v")
 MODEL = b"COTERIE"  # of coterie.models
 _BEFORE_JSON = b"\xef\xbb\xbf \t\r\n"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
-# Of a name's ending: the format, and what its files begin with.
-PROMISES = {
+# The format of a name's ending, and the first bytes of its files.
+EXTENSIONS = {
     ".parquet": ("Parquet", "PAR1"),
     ".pq": ("Parquet", "PAR1"),
     ".arrow": ("an Arrow file", "ARROW1"),
@@ -68,8 +68,8 @@ PROMISES = {
 }
 
 
-# What is often given and not read: what it begins with, what it is, and what to do.
-FOREIGN = (
+# Kinds of files that are often given and not read: offset, first bytes, kind, remedy.
+UNSUPPORTED = (
     (0, b"%PDF", "a PDF document", "save its table as CSV"),
     (0, b"SQLite format 3", "an SQLite database", "write one of its tables as CSV"),
     (0, b"\x89HDF", "an HDF5 file", "write the array as NPY, or the table as Parquet"),
@@ -83,28 +83,28 @@ FOREIGN = (
 )
 
 
-def check_not_foreign(start: bytes) -> None:
-    """Raise if a file is of a kind that people have and that is not read."""
-    for offset, begin, what, remedy in FOREIGN:
+def check_supported(start: bytes) -> None:
+    """Raise if a file is of a known kind that is not read."""
+    for offset, begin, what, remedy in UNSUPPORTED:
         if start[offset:].startswith(begin):
             raise DataError(
                 f"expected a table, picture, video, sound or text, got {what}; {remedy}"
             )
 
 
-def start_of(path: Path) -> bytes:
+def first_bytes(path: Path) -> bytes:
     """Return the first bytes of a file."""
     with path.open("rb") as file:
         return file.read(LOOKED_AT)
 
 
-def known_kind(path: Path, start: bytes) -> str | None:
-    """Return the kind of data that a file is by what it begins with; None for texts."""
+def kind_by_first_bytes(path: Path, start: bytes) -> str | None:
+    """Return the kind of data by the first bytes of a file; None for texts."""
     if start.startswith(b"OggS"):
         return "video" if b"theora" in start or path.suffix.lower() == ".ogv" else "sound"
     if start[4:8] in _OLDER_VIDEO and path.suffix.lower() in _OLDER_NAMES:
         return "video"
-    for offset, begin, kind in STARTS:
+    for offset, begin, kind in FIRST_BYTES:
         text_like = begin == b"BM" and start[6:10] != b"\0\0\0\0"  # a text may begin with BM
         if start[offset:].startswith(begin) and not text_like:
             return kind
@@ -112,23 +112,23 @@ def known_kind(path: Path, start: bytes) -> str | None:
 
 
 def is_json(start: bytes) -> bool:
-    """Whether a text begins as JSON lines do."""
+    """Return True if a text begins as JSON lines do."""
     return start.lstrip(_BEFORE_JSON).startswith(b"{")
 
 
 def is_json_array(start: bytes) -> bool:
-    """Whether a text begins as an array of objects does."""
+    """Return True if a text begins as an array of objects does."""
     bare = start.lstrip(_BEFORE_JSON)
     return bare.startswith(b"[") and bare[1:].lstrip(_BEFORE_JSON).startswith(b"{")
 
 
-def check_promise(path: Path, start: bytes) -> None:
+def check_extension(path: Path, start: bytes) -> None:
     """Raise if a name promises a format, and the file begins like none that is known."""
     ending = path.suffix.lower()
-    known = known_kind(path, start) or is_json(start) or is_json_array(start)
-    if ending not in PROMISES or known:
+    known = kind_by_first_bytes(path, start) or is_json(start) or is_json_array(start)
+    if ending not in EXTENSIONS or known:
         return
-    promised, begin = PROMISES[ending]
+    promised, begin = EXTENSIONS[ending]
     if not start:
         raise DataError(f"expected {promised}, got an empty file; check the path")
     if "JSON" in promised and start.lstrip(_BEFORE_JSON).startswith(b"["):
@@ -145,7 +145,7 @@ def check_promise(path: Path, start: bytes) -> None:
 
 def check_is_text(path: Path, start: bytes, where: str = "") -> None:
     """Raise if the file is no text, but of a kind with its own beginning, or in UTF-16."""
-    kind = known_kind(path, start)
+    kind = kind_by_first_bytes(path, start)
     if kind is not None:
         raise DataError(
             f"expected text, got a {kind}{where}, as its first bytes say ({start[:6]!r}); "

@@ -1,7 +1,7 @@
-"""How much memory somebody else's file may ask for.
+"""Limits on the memory that a file may ask for.
 
-A few bytes can declare gigabytes. Every loader therefore computes what it is about to need from
-what the file says about itself, and asks here before it allocates.
+A few bytes can declare gigabytes. Every loader therefore computes its need of memory from the
+header of a file, and checks it here before it allocates.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from coterie.data.errors import DataError
 from coterie.data.options import check_number
 
 MAX_EXPANSION = 100.0
-ALWAYS_ALLOWED = 16 * 2**20  # bytes; so little is never a danger, however small the file
+ALWAYS_ALLOWED = 16 * 2**20  # bytes; never a danger, even from the smallest file
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one file may become: bytes in memory, and bytes in memory per byte stored."""
+    """The most that one file may become: bytes in memory, and bytes in memory per byte stored."""
 
     memory: int
     expansion: float = MAX_EXPANSION
 
     @classmethod
     def of(cls, max_memory: int | str | None, max_expansion: float = MAX_EXPANSION) -> Limits:
-        """Return the limits a caller asks for; None is the default for this machine."""
+        """Return the limits that a caller asks for; None is the default for this machine."""
         memory = default_memory() if max_memory is None else as_bytes(max_memory)
         if max_expansion != math.inf:
             check_number("max_expansion", max_expansion, 1, "the default is 100")
         return cls(memory, float(max_expansion))
 
     def check(self, needed: int, stored: int, what: str, remedy: str = "") -> None:
-        """Raise if `needed` bytes are too many, by themselves or for a file of `stored` bytes."""
+        """Raise if `needed` bytes are too many, as such or for a file of `stored` bytes."""
         otherwise = f"{remedy}, or " if remedy else ""
         if needed > self.memory:
             raise DataError(
@@ -90,7 +90,7 @@ def default_memory() -> int:
 
 
 def _machine_memory() -> int:
-    """Return the bytes of memory of the machine, or of the container it pretends to be."""
+    """Return the bytes of memory of the machine, or of the container around the process."""
     try:
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError, AttributeError):  # not everywhere

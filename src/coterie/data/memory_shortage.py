@@ -1,4 +1,4 @@
-"""When memory runs out while a file is read: one clear error, whatever library noticed it."""
+"""Memory that runs out while a file is read: one clear error for the signs of all libraries."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _WORDS = (  # of Python, pyarrow, LZ4, C++ and the loader of shared libraries
 
 
 class OutOfMemory(MemoryError):
-    """Memory ran out; the message names the file, says what needed it, and what to do."""
+    """Memory ran out; the message gives the file, the need and the remedy."""
 
 
-def names_shortage(read: Callable[P, R]) -> Callable[P, R]:
-    """Wrap a reader, whose first argument is what it reads, so that a lack of memory is said."""
+def reports_shortage(read: Callable[P, R]) -> Callable[P, R]:
+    """Wrap a reader, whose first argument is its source, so that a lack of memory is said."""
 
     @wraps(read)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -49,7 +49,7 @@ def names_shortage(read: Callable[P, R]) -> Callable[P, R]:
             source: Any = args[0] if args else kwargs.get("path", kwargs.get("picture"))
             named = os.fspath(source) if isinstance(source, str | os.PathLike) else "an array"
             raise OutOfMemory(
-                f"{named}: expected memory for what is read, got too little ({said}); close other "
+                f"{named}: expected memory for its rows, got too little ({said}); close other "
                 "programs, or read less: fewer columns, a smaller picture, a shorter recording"
             ) from error
 
@@ -57,7 +57,7 @@ def names_shortage(read: Callable[P, R]) -> Callable[P, R]:
 
 
 def shortage(error: BaseException) -> str | None:
-    """Return what an error, or one that it was raised for, says about a lack of memory."""
+    """Return the words of an error, or of its cause, about a lack of memory; None for others."""
     behind: BaseException | None = error
     while behind is not None:
         if isinstance(behind, MemoryError):

@@ -1,4 +1,4 @@
-"""Checks of the options of readers; every message says what to pass instead."""
+"""Checks of the options of readers; every message names the option and gives a remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One front door: any file becomes a `Dataset`, decided by its content and then its name."""
+"""`read`: any file becomes a `Dataset`; its content decides the kind, and then its name."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from coterie.data.errors import DataError
 from coterie.data.file_types import (
     MODEL,
     UTF_16,
-    check_not_foreign,
-    check_promise,
-    known_kind,
-    start_of,
+    check_extension,
+    check_supported,
+    first_bytes,
+    kind_by_first_bytes,
 )
 from coterie.data.media.audio import read_sound
 from coterie.data.media.images import MAX_PIXELS
 from coterie.data.media.patches import image_patches
 from coterie.data.media.pixels import image_pixels
 from coterie.data.media.video import read_video
-from coterie.data.memory_shortage import names_shortage
+from coterie.data.memory_shortage import reports_shortage
 from coterie.data.options import check_choice, check_path
 from coterie.data.tables import read_table
 from coterie.data.text import SUFFIXES as TEXT_SUFFIXES
@@ -38,7 +38,7 @@ def read(path: str | os.PathLike[str], kind: str | None = None, **options: Any) 
     path : path
         A file; or a folder, of text files.
     kind : {"table", "picture", "video", "sound", "text"} or None
-        None: decided by what the file begins with, and for plain text by its name.
+        None: the first bytes of the file decide, and for plain text its name.
     **options
         Those of `read_table`, `read_picture`, `read_video`, `read_sound` or `read_texts`.
 
@@ -63,7 +63,7 @@ def read(path: str | os.PathLike[str], kind: str | None = None, **options: Any) 
     return reader(where, **options)
 
 
-@names_shortage
+@reports_shortage
 def read_picture(
     path: str | os.PathLike[str],
     *,
@@ -102,16 +102,16 @@ def kind_of(path: Path) -> str:
     """Return the kind of data in a file or folder."""
     if path.is_dir():
         return "text"
-    start = start_of(path)
-    kind = known_kind(path, start)
+    start = first_bytes(path)
+    kind = kind_by_first_bytes(path, start)
     if start.startswith(MODEL):
         raise DataError(
             f"{path}: expected data, got a model saved by coterie; open it with coterie.load, or "
             f"use it for data with: coterie predict {path.name} INPUT"
         )
     try:
-        check_not_foreign(start)
-        check_promise(path, start)
+        check_supported(start)
+        check_extension(path, start)
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
     if kind is not None:

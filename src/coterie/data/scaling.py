@@ -1,7 +1,7 @@
 """Scaling: columns of different units made comparable, and the same for rows that come later.
 
 A distance adds the columns up, so a column in metres outweighs one in kilometres a thousandfold.
-A `Scaling` remembers what it did: it is stored with a model, and new rows go through it too.
+A `Scaling` keeps the numbers it used: it is stored with a model, for new rows too.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Scaling:
 
     @classmethod
     def of(cls, X: Any, kind: Kind = "standard") -> Scaling:
-        """Look at the rows X, (n, d), missing values left out, and remember how to scale them."""
+        """Return the scaling of the rows X, (n, d); missing values do not count."""
         if kind not in KINDS:
             raise ValueError(
                 f"expected scaling out of {', '.join(map(repr, KINDS))}, got {kind!r}; "
@@ -90,12 +90,12 @@ class Scaling:
         return rows
 
     def __repr__(self) -> str:
-        """Say the kind and the number of columns."""
+        """Return the kind and the number of columns in words."""
         return f"Scaling({self.kind!r}, {len(self.centre)} columns)"
 
 
 def _present(column: NDArray[Any]) -> Floats:
-    """Return the values of a column that are there, as float64 (one column is a small copy)."""
+    """Return the values of a column without gaps, as float64 (one column is a small copy)."""
     values = column.astype(np.float64)
     missing = np.isnan(values)
     return values[~missing] if missing.any() else values

@@ -1,4 +1,4 @@
-"""Texts as data points: how often each word occurs, weighed by how rare it is elsewhere."""
+"""Texts as data points: frequencies of words, weighed by their rarity in other texts (TF-IDF)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from coterie.data.dataset import Dataset, Labels, check_labels
 from coterie.data.errors import DataError
-from coterie.data.file_types import check_is_text, start_of
+from coterie.data.file_types import check_is_text, first_bytes
 from coterie.data.memory_limits import MAX_EXPANSION, Limits
-from coterie.data.memory_shortage import names_shortage
+from coterie.data.memory_shortage import reports_shortage
 from coterie.data.options import check_path, check_whole
 
 Array = NDArray[np.float64]
@@ -26,7 +26,7 @@ NEWLINE = b"\n"
 
 @dataclass(frozen=True, eq=False)
 class Texts:
-    """A collection of texts and how it became numbers.
+    """A collection of texts and its numbers.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Texts:
     vectorizer : scikit-learn's TfidfVectorizer
         It gives weights; `rows` scales them to length one.
     directions : array (components, words) or None
-        What rows were reduced to: singular vectors, the strongest first.
+        Singular vectors that rows were reduced to, the strongest first.
     """
 
     names: NDArray[Any]
@@ -69,7 +69,7 @@ class Texts:
         return top
 
 
-@names_shortage
+@reports_shortage
 def read_texts(
     path: str | os.PathLike[str],
     *,
@@ -95,17 +95,17 @@ def read_texts(
         None: sparse rows, one column per word. Otherwise rows are reduced to so many columns by a
         singular value decomposition, and scaled to length one again.
     stop_words, min_df, max_df
-        Which words are left out, as in scikit-learn's TfidfVectorizer.
+        Words to leave out, as in scikit-learn's TfidfVectorizer.
     ngrams : int, default=1
         Up to so many words in a row count as a word too.
     words, rarities : sequences of equal length, or None
-        Of an earlier collection, whose weights these texts are to get: the columns of its rows, and
+        Of an earlier collection, whose weights these texts get: the columns of its rows, and
         ``provenance["rarities"]``, the inverse document frequencies. None: found in the texts.
     directions : array (components, words), or None
         Of an earlier collection that was reduced: ``provenance["directions"]``; its words are then
         ``provenance["vocabulary"]``.
     max_memory, max_expansion
-        As for `read_table`; here they limit what is read, and the rows.
+        As for `read_table`; they limit the texts in memory, and the rows.
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -151,7 +151,7 @@ def read_texts(
         "words": len(known),
         "components": None if kept is None else len(kept),
         "ngrams": ngrams,
-        "rarities": vectorizer.idf_.tolist(),  # and the words: what new texts need to be such rows
+        "rarities": vectorizer.idf_.tolist(),  # with the words, they turn new texts into such rows
     }
     if kept is not None:  # else the words are the columns
         provenance |= {"vocabulary": list(known), "directions": kept}
@@ -184,8 +184,8 @@ def _lines(path: Path, limits: Limits) -> tuple[NDArray[Any], list[str], int]:
 
 
 def _text(path: Path, where: str) -> str:
-    """Return what is in a text file, or say why it is none, before much of it is in memory."""
-    check_is_text(path, start_of(path), where)
+    """Return the content of a text file; refuse another file before much of it is in memory."""
+    check_is_text(path, first_bytes(path), where)
     line = 1
     with path.open("rb") as file:
         while block := file.read(BLOCK):
@@ -194,7 +194,7 @@ def _text(path: Path, where: str) -> str:
                 raise DataError(
                     "expected text, got a NUL character in line "
                     f"{line + block.count(NEWLINE, 0, at)}{where}; "
-                    "the file is not a text, or damaged"
+                    "the file is damaged, or not a text: give another"
                 )
             line += block.count(NEWLINE)
     raw = path.read_bytes()

@@ -20,7 +20,7 @@ def sample_picture() -> Array:
 
 
 def sample_picture_path() -> Path:
-    """Return where the sample picture is stored; it is a JPEG file of about 65 KB."""
+    """Return the path of the sample picture, a JPEG file of about 65 KB."""
     return Path(__file__).parent / "pictures" / "lake.jpg"
 
 

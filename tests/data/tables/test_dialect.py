@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.kmeans_cases import thorough
 
 from coterie.data import DataError, read_table
-from coterie.data.tables.dialect import guess
+from coterie.data.tables.dialect import find_dialect
 from coterie.data.tables.first_lines import NOTHING
 
 
@@ -33,7 +33,7 @@ from coterie.data.tables.first_lines import NOTHING
     ],
 )
 def test_found(text: str, separator: str, decimal: str, names: tuple[str, ...]) -> None:
-    reading = guess(text)
+    reading = find_dialect(text)
     assert (reading.separator, reading.decimal, reading.names) == (separator, decimal, names)
     assert "nothing" not in reading.types
 
@@ -47,22 +47,22 @@ def test_found(text: str, separator: str, decimal: str, names: tuple[str, ...]) 
 )
 def test_two_readings_are_both_shown(text: str, both: tuple[str, str]) -> None:
     with pytest.raises(DataError, match="expected one way to read this text, got 2") as caught:
-        guess(text)
+        find_dialect(text)
     assert all(reading in str(caught.value) for reading in both)
     assert "pass the separator" in str(caught.value)
 
 
 def test_one_comma_per_line_is_two_columns_in_csv_and_open_elsewhere() -> None:
-    assert guess("1,5\n2,5\n").separator == ","
+    assert find_dialect("1,5\n2,5\n").separator == ","
     with pytest.raises(DataError, match=r"gives \[1\.0, 5\.0\]; decimal=',' gives \[1\.5\]"):
-        guess("1,5\n2,5\n", named_csv=False)
+        find_dialect("1,5\n2,5\n", named_csv=False)
 
 
 def test_a_choice_settles_it() -> None:
     text = "a;b\n1.234;1,5\n"
-    assert guess(text, decimal=",").numbers == (1,)
-    assert guess(text, decimal=".").numbers == (0,)
-    assert guess("a,b;c,d\n1,5;2,5\n", separator=";").numbers == (0, 1)
+    assert find_dialect(text, decimal=",").numbers == (1,)
+    assert find_dialect(text, decimal=".").numbers == (0,)
+    assert find_dialect("a,b;c,d\n1,5;2,5\n", separator=";").numbers == (0, 1)
 
 
 def test_names_that_are_numbers_are_not_guessed() -> None:
@@ -70,10 +70,10 @@ def test_names_that_are_numbers_are_not_guessed() -> None:
     with pytest.raises(
         DataError, match=r"clearly names or clearly data.*header=True.*header=False"
     ):
-        guess(text)
-    assert guess(text, header=True).names == ("name", "2019", "2020")
-    assert not guess(text, header=False).header
-    assert not guess("5.1,setosa\n5.2,setosa\n").header  # the word comes again: data
+        find_dialect(text)
+    assert find_dialect(text, header=True).names == ("name", "2019", "2020")
+    assert not find_dialect(text, header=False).header
+    assert not find_dialect("5.1,setosa\n5.2,setosa\n").header  # the word comes again: data
 
 
 @thorough(300)
@@ -94,7 +94,7 @@ def test_what_was_written_is_found(
     lines = [separator.join(f"{x:.4f}".replace(".", decimal) for x in row) for row in values]
     if header:
         lines.insert(0, separator.join(f"name{j}" for j in range(columns)))
-    reading = guess("\n".join(lines))
+    reading = find_dialect("\n".join(lines))
     assert (reading.separator, reading.decimal, reading.header) == (separator, decimal, header)
     assert reading.numbers == tuple(range(columns))
 
@@ -110,10 +110,10 @@ def test_a_column_of_numbers_with_a_wrong_cell_stays_one(tmp_path: Path) -> None
 
 def test_a_column_of_codes_is_none_of_numbers() -> None:
     codes = "\n".join(f"{i},{i}{'a' if i % 5 == 0 else ''}" for i in range(30))
-    assert guess(f"x,code\n{codes}").types == ("number", "numbers and '0a'")
+    assert find_dialect(f"x,code\n{codes}").types == ("number", "numbers and '0a'")
 
 
 def test_a_wrong_cell_does_not_change_the_decimal_sign() -> None:
     halves = "\n".join(f"n{i};{i},5" if i == 7 else f"n{i};{i}" for i in range(30))
-    reading = guess(f"name;x\n{halves}")
+    reading = find_dialect(f"name;x\n{halves}")
     assert (reading.decimal, reading.types) == (",", ("text", "number"))

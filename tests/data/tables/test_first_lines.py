@@ -11,7 +11,7 @@ import pytest
 from support.data_files import written
 
 from coterie.data import DataError, DataWarning, read_table
-from coterie.data.tables.dialect import guess
+from coterie.data.tables.dialect import find_dialect
 
 pytest.importorskip("pyarrow")
 
@@ -45,8 +45,8 @@ def test_lines_above_and_line_ends_of_every_kind(
 )
 def test_a_comma_that_could_be_a_decimal_sign_is_never_taken_for_one(text: str) -> None:
     with pytest.raises(DataError, match=r"decimal=',' gives .*separator=',' gives .*not in line"):
-        guess(text)
-    assert len(guess(text, decimal=",").types) == 1
+        find_dialect(text)
+    assert len(find_dialect(text, decimal=",").types) == 1
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_uneven_lines_are_named(tmp_path: Path, text: str, says: str) -> None:
 
 def test_a_title_stays_an_error_where_the_separator_is_given() -> None:
     with pytest.raises(DataError, match=r"got 1 in line 1: 'Report'"):
-        guess("Report\n10,20\n30,40\n", separator=",")
+        find_dialect("Report\n10,20\n30,40\n", separator=",")
 
 
 @pytest.mark.parametrize(
@@ -88,15 +88,15 @@ def test_a_title_stays_an_error_where_the_separator_is_given() -> None:
 def test_counted_names_and_row_numbers(
     text: str, names: tuple[str, ...], numbers: tuple[int, ...]
 ) -> None:
-    reading = guess(text)
+    reading = find_dialect(text)
     assert (reading.names, reading.numbers) == (names, numbers)
 
 
 def test_whole_numbers_below_counted_names_are_not_guessed() -> None:
     with pytest.raises(DataError, match="clearly names or clearly data"):
-        guess("0,1,2\n3,4,5\n6,7,8\n")
-    assert not guess("0,1,2\n3,4,5\n", header=False).header
-    assert guess("0,1,2\n3,4,5\n", header=True).names == ("0", "1", "2")
+        find_dialect("0,1,2\n3,4,5\n6,7,8\n")
+    assert not find_dialect("0,1,2\n3,4,5\n", header=False).header
+    assert find_dialect("0,1,2\n3,4,5\n", header=True).names == ("0", "1", "2")
 
 
 def test_row_numbers_are_a_column_if_asked_for(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coterie.data.tables.interruptible import read_until_stopped
+from coterie.data.tables.interruptible import read_interruptibly
 
 pa = pytest.importorskip("pyarrow")
 csv = pytest.importorskip("pyarrow.csv")
@@ -87,12 +87,12 @@ def test_ctrl_c_ends_a_text_without_end() -> None:
                 os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        read_until_stopped(read, Endless())  # type: ignore[arg-type]
+        read_interruptibly(read, Endless())  # type: ignore[arg-type]
     assert len(blocks) >= 1000
     assert not [t for t in threading.enumerate() if t.name.startswith("coterie-read")]
 
 
 def test_what_is_read_and_what_fails_comes_back() -> None:
-    assert read_until_stopped(lambda file: file.read(2), io.BytesIO(b"abc")) == b"ab"
+    assert read_interruptibly(lambda file: file.read(2), io.BytesIO(b"abc")) == b"ab"
     with pytest.raises(pa.ArrowInvalid, match="Expected 1 columns, got 2"):
-        read_until_stopped(csv.read_csv, io.BytesIO(b"a\n1,2\n"))
+        read_interruptibly(csv.read_csv, io.BytesIO(b"a\n1,2\n"))

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from coterie.data.dataset import Dataset, Labels
 from coterie.data.errors import DataError, required
 from coterie.data.memory_limits import MAX_EXPANSION, Limits
-from coterie.data.memory_shortage import names_shortage
+from coterie.data.memory_shortage import reports_shortage
 from coterie.data.options import check_choice, check_number, check_path, check_whole
 
 Array = NDArray[np.float64]
-FLOOR = 1e-10  # power of what counts as silence: -100 dB
+FLOOR = 1e-10  # power of silence: -100 dB
 FORMATS = ("WAV", "WAVEX", "FLAC", "OGG")
 BANDS = 32
 BLOCK = 1 << 16  # samples read at once
@@ -59,7 +59,7 @@ class Sound:
     n_frames: int
 
     def ids(self) -> dict[str, NDArray[Any]]:
-        """Return when every frame starts and ends, in seconds."""
+        """Return the start and the end of every frame, in seconds."""
         start = np.arange(self.n_frames) * self.hop
         return {"start": start / self.rate, "end": (start + self.frame) / self.rate}
 
@@ -78,7 +78,7 @@ class Sound:
         ]
 
 
-@names_shortage
+@reports_shortage
 def read_sound(
     path: str | os.PathLike[str],
     *,
@@ -101,7 +101,7 @@ def read_sound(
         Seconds of a frame.
     hop : float or None
         Seconds from one frame to the next. None: half a frame for the spectrum, a frame for
-        samples. What is left at the end, shorter than a frame, is not used.
+        samples. A rest at the end, shorter than a frame, is not used.
     bands : int or None, default=32
         Bands of frequencies, each wider than the one below by the same factor, as ears hear; fewer
         where a short frame has fewer frequencies. None: every frequency of the Fourier transform
@@ -114,7 +114,7 @@ def read_sound(
     check_path(path)
     where = Path(path)
     limits = Limits.of(max_memory, max_expansion)
-    check_choice("features", features, ("spectrum", "samples"), "'spectrum' is how frames sound")
+    check_choice("features", features, ("spectrum", "samples"), "'spectrum' suits most sounds")
     check_number("frame", frame, 0, "pass seconds, such as 0.046")
     if hop is not None:
         check_number("hop", hop, 0, "pass seconds, or None for half a frame")
@@ -151,7 +151,7 @@ def read_sound(
 
 
 def _read(path: Path, limits: Limits) -> tuple[Array, int]:
-    """Return the samples, channels averaged, and how many there are per second."""
+    """Return the samples, channels averaged, and the number of samples per second."""
     soundfile = required("soundfile", "reading sound files", "media")
     stored = path.stat().st_size
     try:
@@ -178,7 +178,7 @@ def _samples(file: Any, stored: int, limits: Limits) -> Array:
     declared, filled = int(file.frames), 0
     if declared >= UNKNOWN_FRAMES:
         raise DataError(
-            f"expected a {file.format} file that says how long it is, got one that does not, as "
+            f"expected a {file.format} file that says how long it is, got one without a length, as "
             "programs write into pipes; convert it, for example with: ffmpeg -i recording sound.wav"
         )
     limits.check(8 * declared, stored, f"{declared:,} samples", "cut it into pieces")
@@ -200,7 +200,7 @@ def _samples(file: Any, stored: int, limits: Limits) -> Array:
 
 
 def _check_length(path: Path, stored: int) -> None:
-    """Refuse a WAV file that is cut off: the decoder would take what there is for the whole."""
+    """Refuse a WAV file that is cut off: the decoder would take its part for the whole."""
     with path.open("rb") as file:
         file.seek(12)
         while len(head := file.read(8)) == 8:
@@ -271,7 +271,7 @@ def _spectra(frames: Array, rate: int, bands: int | None) -> tuple[Array, tuple[
 
 
 def _band_edges(n: int, bands: int | None) -> NDArray[np.intp]:
-    """Return where bands begin among n frequencies: distinct, and wider towards the top."""
+    """Return the first of n frequencies in each band: distinct, and wider towards the top."""
     if bands is None:
         return np.arange(n)
     return np.unique(np.geomspace(1, n, bands + 1)[:-1].astype(np.intp))

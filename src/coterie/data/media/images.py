@@ -1,9 +1,9 @@
 """Pictures as arrays: read from a file, or checked if they are arrays already.
 
-A picture file is somebody else's data. Its size is looked at before any pixel is decoded, because
-a few kilobytes can declare gigabytes; only common formats are tried, because every decoder is code
-that an attacker may reach; and what viewers do silently (turning a photo the way its camera was
-held, showing what is transparent) is done here too, so that clusters match what people see.
+A picture file is not trusted. Its size is checked before any pixel is decoded, because a few
+kilobytes can declare gigabytes. Only common formats are tried, because an attacker may reach every
+decoder. Photos are turned upright and transparent pixels shown on white, as viewers do silently:
+clusters match the picture on the screen.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from coterie.data.errors import DataError, required
 from coterie.data.memory_limits import readable
-from coterie.data.memory_shortage import names_shortage
+from coterie.data.memory_shortage import reports_shortage
 from coterie.data.options import check_whole
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ _BROKEN = (OSError, ValueError, TypeError, LookupError, SyntaxError, EOFError, O
 
 
 class PictureError(DataError):
-    """A picture that cannot be used; the message says why, and what to do."""
+    """A picture that cannot be used; the message gives reason and remedy."""
 
 
-@names_shortage
+@reports_shortage
 def load_picture(
     source: PictureSource,
     max_pixels: int = MAX_PIXELS,
@@ -126,7 +126,7 @@ def _as_unit_interval(values: NDArray[np.generic]) -> Array:
 
 def _load_file(path: str, max_pixels: int, max_expansion: float) -> Array:
     required("PIL.Image", "reading picture files", "media")
-    with open(path, "rb") as file, _told_apart(path):
+    with open(path, "rb") as file, _decoder_errors(path):
         image = _open(file, path)
         width, height = image.size
         _check_pixels(width, height, max_pixels)
@@ -135,7 +135,7 @@ def _load_file(path: str, max_pixels: int, max_expansion: float) -> Array:
 
 
 @contextmanager
-def _told_apart(path: str) -> Iterator[None]:
+def _decoder_errors(path: str) -> Iterator[None]:
     """Name the file in every error, and turn a decoder's many kinds of error into one."""
     from PIL.Image import DecompressionBombError
 
@@ -143,7 +143,7 @@ def _told_apart(path: str) -> Iterator[None]:
         yield
     except PictureError as error:
         raise PictureError(f"{path}: {error}") from None
-    except DecompressionBombError as error:  # some decoders look by themselves
+    except DecompressionBombError as error:  # some decoders check sizes by themselves
         raise PictureError(
             f"{path}: expected a picture of moderate size, but the decoder refuses it ({error}); "
             "shrink it first"

@@ -16,14 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from coterie.colours import cluster_colours
 from coterie.data.media.images import MAX_PIXELS, PictureSource, load_picture
-from coterie.data.memory_shortage import names_shortage
+from coterie.data.memory_shortage import reports_shortage
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.intp]
 Value = TypeVar("Value", bound=np.generic)
 
 
-@names_shortage
+@reports_shortage
 def image_patches(
     picture: PictureSource,
     size: SupportsIndex | tuple[SupportsIndex, SupportsIndex],
@@ -98,7 +98,7 @@ class Patches:
         return len(self.features)
 
     def __repr__(self) -> str:
-        """Say what was cut into what."""
+        """Return the numbers and sizes of patches and picture in words."""
         height, width = self.picture.shape[:2]
         return (
             f"Patches({self.rows} x {self.columns} = {len(self)} patches of "
@@ -106,7 +106,7 @@ class Patches:
         )
 
     def box(self, patch: int) -> tuple[int, int, int, int]:
-        """Return where a patch lies: top, left, bottom, right, the last two exclusive."""
+        """Return the place of a patch: top, left, bottom, right, the last two exclusive."""
         if not 0 <= patch < len(self):
             raise IndexError(
                 f"expected a patch from 0 to {len(self) - 1}, got {patch}; "
@@ -200,7 +200,7 @@ class Patches:
 def _check_size(
     size: SupportsIndex | tuple[SupportsIndex, SupportsIndex], height: int, width: int
 ) -> tuple[int, int]:
-    """Return the size of a patch as (height, width), or say what is wrong with it."""
+    """Return the size of a patch as (height, width), or raise an error."""
     pair = size if isinstance(size, tuple | list) else (size, size)
     try:
         tall, wide = (operator.index(side) for side in pair)
@@ -217,7 +217,7 @@ def _check_size(
 
 
 def _check_colours(colours: ArrayLike, labels: Labels, name: str) -> Array:
-    """Return one colour per cluster, (k, 3), clipped to what a picture can hold."""
+    """Return one colour per cluster, (k, 3), clipped to [0, 1]."""
     checked = np.asarray(colours, dtype=np.float64)
     needed = int(labels.max()) + 1
     if checked.ndim != 2 or checked.shape[1] != 3 or len(checked) < needed:
@@ -234,7 +234,7 @@ def _mean_colours(band: Array, lefts: Labels, widths: Labels) -> Array:
     """Return the mean colours, (columns, 3), of one row of patches, (tall, width, 3).
 
     Colours of 8- and 16-bit pictures are k / 65535 with whole k. Their sums are taken in whole
-    numbers, so that the mean is exact until the one division, whatever the order of adding.
+    numbers, so that the mean is exact until the one division, in any order of adding.
     """
     counts = (widths * len(band))[:, None]
     codes = np.rint(band * 65535.0)

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from coterie.data.media.images import MAX_PIXELS, PictureSource, load_picture
 from coterie.data.media.patches import Array, Patches
-from coterie.data.memory_shortage import names_shortage
+from coterie.data.memory_shortage import reports_shortage
 
 
-@names_shortage
+@reports_shortage
 def image_pixels(
     picture: PictureSource, *, position: float = 0.0, max_pixels: int = MAX_PIXELS
 ) -> Pixels:
@@ -25,7 +25,7 @@ def image_pixels(
     position : float, default=0
         Weight of the place of a pixel. 0: colours only. Otherwise two columns are added, `down`
         and `right`, that go from 0 to this value along the longer side of the picture, so that
-        pixels of one object, which are near each other, tend to one cluster.
+        pixels of one object, which are near each other, tend to share a cluster.
     max_pixels : int, default=64_000_000
         Larger pictures are refused.
 
@@ -53,7 +53,7 @@ def pixel_features(picture: Array, position: float) -> Array:
 
 
 def check_position(position: float) -> float:
-    """Return the weight of the place, or say what is wrong with it."""
+    """Return the weight of the place, or raise an error."""
     if not (isinstance(position, int | float) and 0.0 <= position < np.inf):
         raise ValueError(
             f"expected a position weight of 0 or more, got {position!r}; "
@@ -75,7 +75,7 @@ class Pixels(Patches):
         return (*colours, "down", "right") if self.position else colours
 
     def __repr__(self) -> str:
-        """Say how many there are."""
+        """Return the number of pixels in words."""
         height, width = self.picture.shape[:2]
         return f"Pixels({height} x {width} = {len(self)} pixels, position {self.position:g})"
 

@@ -18,7 +18,7 @@ from coterie.data.media.images import MAX_PIXELS
 from coterie.data.media.patches import Array, Patches, image_patches
 from coterie.data.media.pixels import pixel_features
 from coterie.data.memory_limits import Limits, readable, roomy
-from coterie.data.memory_shortage import names_shortage
+from coterie.data.memory_shortage import reports_shortage
 from coterie.data.options import check_choice, check_number, check_path, check_whole
 
 
@@ -59,7 +59,7 @@ class Frames:
         return np.stack([grid.segmentation(part) for part in labels.reshape(-1, len(grid))])
 
 
-@names_shortage
+@reports_shortage
 def read_video(
     path: str | os.PathLike[str],
     *,
@@ -158,19 +158,19 @@ def _frames(
     if max_frames is not None:
         check_whole("max_frames", max_frames, 1, "None takes all frames")
     taken, due = 0, -np.inf
-    with where.open("rb") as file, _told_apart(where), _opened(file) as container:
+    with where.open("rb") as file, _decoder_errors(where), _open_container(file) as container:
         streams = container.streams.video
         if not streams:
             raise DataError("expected a video, got a file without pictures; check the path")
         if not hasattr(streams[0], "width"):  # PyAV has none without a decoder
-            raise DataError("expected a known way of coding, got another one; convert the video")
+            raise DataError("expected a known codec, got another one; convert the video")
         _check_size(streams[0].width, streams[0].height, max_pixels, limits)
         for frame in container.decode(streams[0]):
             time = float(frame.time or 0.0)
             if time < due:
                 continue
             _check_size(frame.width, frame.height, max_pixels, limits)
-            if frame.is_corrupt:  # the decoder fills what it cannot read with something
+            if frame.is_corrupt:  # the decoder fills the unread parts with other pixels
                 raise DataError(
                     f"expected sound frames, got a damaged one at {time:g} s; "
                     "get the video again, or convert it: ffmpeg -i input video.mp4"
@@ -180,15 +180,17 @@ def _frames(
             if taken == max_frames:
                 break
         if not taken:
-            raise DataError("expected frames, got none; the file is damaged or cut off")
+            raise DataError(
+                "expected frames, got none; the file is damaged or cut off: get the video again"
+            )
 
 
 @contextmanager
-def _opened(file: IO[bytes]) -> Iterator[Any]:
+def _open_container(file: IO[bytes]) -> Iterator[Any]:
     """Open a video by its content, as one of few formats.
 
-    The decoder gets the open file and the name of the format, never a path: some formats are lists
-    of other files and addresses, which nobody meant to open.
+    The decoder gets the open file and the name of the format, never a path: some formats list other
+    files and addresses, which it would open too.
     """
     av = required("av", "reading videos", "media")
     start = file.read(16)
@@ -217,7 +219,7 @@ def video_format(start: bytes) -> str:
 
 
 @contextmanager
-def _told_apart(path: Path) -> Iterator[None]:
+def _decoder_errors(path: Path) -> Iterator[None]:
     """Name the file in every error, and turn the decoder's errors into one kind."""
     av = required("av", "reading videos", "media")
     try:

@@ -61,7 +61,7 @@ class ArrowTable:
     def __init__(self, path: Path, limits: Limits) -> None:
         self.path, self.limits = path, limits
         self.stored = path.stat().st_size
-        with told_apart(self.format):
+        with arrow_errors(self.format):
             self._source = self._open()
             self.schema = self._schema()
             self.names = tuple(self.schema.names)
@@ -83,7 +83,7 @@ class ArrowTable:
         raise NotImplementedError
 
     def _pieces(self, wanted: Sequence[int]) -> list[Piece]:
-        """Return what the wanted columns are decoded in."""
+        """Return the pieces in which the wanted columns are decoded."""
         raise NotImplementedError
 
     def load(self, chosen: Sequence[int], ids: int | None) -> Loaded:
@@ -99,13 +99,13 @@ class ArrowTable:
 
         def columns(piece: Piece) -> Iterator[list[NDArray[Any]]]:
             for batch in piece.batches():
-                batch.validate(full=True)  # else offsets may point anywhere
+                batch.validate(full=True)  # offsets could point anywhere
                 for rows in _cut(batch, d):
                     if ids is not None:
                         kept.setdefault(piece.first, []).append(_as_ids(rows.column(d)))
                     yield [read(column) for read, column in zip(numbers, rows, strict=False)]
 
-        with told_apart(self.format):
+        with arrow_errors(self.format):
             pieces = self._pieces([*chosen, *([] if ids is None else [ids])])
             parts = [Part(piece.first, piece.n, partial(columns, piece)) for piece in pieces]
             there = sum(piece.n for piece in pieces)
@@ -145,7 +145,7 @@ class Parquet(ArrowTable):
         return int(self._source.metadata.num_rows)
 
     def _pieces(self, wanted: Sequence[int]) -> list[Piece]:
-        """Return runs of row groups, some for each thread; of few, columns are decoded at once."""
+        """Return runs of row groups, some for each thread; of few groups, threads share columns."""
         metadata = self._source.metadata
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
         largest = max((group.total_byte_size for group in groups), default=0)
@@ -174,7 +174,7 @@ class Parquet(ArrowTable):
 
 
 class Feather(ArrowTable):
-    """Arrow's own file format, which Feather is too."""
+    """Arrow's own file format, also named Feather."""
 
     format = "arrow"
 
@@ -187,9 +187,9 @@ class Feather(ArrowTable):
         return self._source.schema
 
     def _rows(self) -> int:
-        """Take all batches: the file says nowhere how many rows they have."""
+        """Take all batches, because the file does not declare their number of rows."""
         self._taken: list[Any] = []
-        with told_apart(self.format):
+        with arrow_errors(self.format):
             for i in range(self._source.num_record_batches):
                 batch = self._source.get_batch(i)
                 batch.validate()
@@ -207,8 +207,8 @@ class Feather(ArrowTable):
 
 
 @contextmanager
-def told_apart(name: str) -> Iterator[None]:
-    """Turn pyarrow's many kinds of error into one."""
+def arrow_errors(name: str) -> Iterator[None]:
+    """Turn pyarrow's many kinds of error into `DataError`."""
     pa = required("pyarrow", "reading tables", "tables")
     try:
         yield
@@ -242,7 +242,7 @@ def _common_dtype(kinds: Sequence[Any]) -> np.dtype[Any]:
 
 
 def _reader(kind: Any) -> Callable[[Any], NDArray[Any]]:
-    """Return what turns a column of this type into floats or integers; gaps become NaN."""
+    """Return a function that turns a column of this type into floats or integers, gaps into NaN."""
     pa = required("pyarrow", "reading tables", "tables")
     decimal, boolean = pa.types.is_decimal(kind), pa.types.is_boolean(kind)
     integer = pa.types.is_integer(kind)
@@ -258,7 +258,7 @@ def _reader(kind: Any) -> Callable[[Any], NDArray[Any]]:
 
 
 def _cut(batch: Any, d: int) -> Iterator[Any]:
-    """Yield a batch in pieces, so that Ctrl-C is heard soon and little is converted at once.
+    """Yield a batch in pieces, so that Ctrl-C is heard soon and little memory is taken at once.
 
     A piece has at least as many rows as its dictionaries have words: each converts them anew.
     """
@@ -269,7 +269,7 @@ def _cut(batch: Any, d: int) -> Iterator[Any]:
 
 
 def _as_ids(column: Any) -> NDArray[Any]:
-    """Return what identifies rows as NumPy; integers stay integers where some are missing."""
+    """Return ids of rows as NumPy; integers with gaps stay integers."""
     pa = required("pyarrow", "reading tables", "tables")
     if pa.types.is_integer(column.type) and column.null_count:
         return np.array(column.to_pylist(), dtype=object)

@@ -1,7 +1,7 @@
-"""What the batches of an Arrow file unpack to, from what they declare, before any is unpacked.
+"""Unpacked size of an Arrow file, as its batches declare it, before any is unpacked.
 
-pyarrow takes the memory that a compressed buffer asks for, and says afterwards how much it was. So
-we look first: the footer tells where the batches are, each batch where its buffers are, and each
+pyarrow takes the memory that a compressed buffer asks for, and tells the amount afterwards. So
+this module looks first: the footer places the batches, each batch places its buffers, and each
 compressed buffer begins with its length. These records are FlatBuffers: tables whose fields are
 found by their number.
 """
@@ -62,14 +62,14 @@ def _batch_size(data: Any, offset: int, metadata: int) -> int:
 
 
 def _table(data: Any, place: int | None) -> int:
-    """Follow an offset to the table it means."""
+    """Return the place of the table that an offset points to."""
     if place is None or place < 0:
         raise ValueError("a table is not there")
     return place + int(struct.unpack_from("<I", data, place)[0])
 
 
 def _field(data: Any, table: int, number: int) -> int | None:
-    """Return where a field of a table is, or None if it has its default."""
+    """Return the place of a field of a table, or None if it has its default."""
     fields = table - struct.unpack_from("<i", data, table)[0]
     if fields < 0:
         raise ValueError("a table without fields")
@@ -82,7 +82,7 @@ def _field(data: Any, table: int, number: int) -> int | None:
 
 
 def _vector(data: Any, place: int | None, size: int) -> range:
-    """Return where the entries of a vector of structures are."""
+    """Return the places of the entries of a vector of structures."""
     if place is None:
         return range(0)
     start = _table(data, place)

@@ -47,7 +47,7 @@ def is_whole(cell: str) -> bool:
 
 
 def type_of(cells: Sequence[str], decimal: str) -> str:
-    """Return what all cells of a column hold: number, truth, text, nothing."""
+    """Return the type of all cells of a column: number, truth, text, nothing."""
     present = [cell for cell in cells if not is_missing(cell)]
     if not present:
         return "nothing"
@@ -56,8 +56,8 @@ def type_of(cells: Sequence[str], decimal: str) -> str:
     return "truth" if all(cell.strip().lower() in _TRUTH for cell in present) else "text"
 
 
-def in_spite_of(cells: Sequence[str], decimal: str) -> str | None:
-    """Return the commonest cell that makes text of a column which seems to hold numbers.
+def odd_cell(cells: Sequence[str], decimal: str) -> str | None:
+    """Return the commonest cell that is no number, in a column that seems to hold numbers.
 
     At least half of the cells are numbers, or written as people write them ("1,234", "12 %"), or
     all are signs of missing values that are not known as such.

@@ -1,4 +1,4 @@
-"""Which columns become X."""
+"""The choice of columns for X, by name or position."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from coterie.data.errors import DataError, DataWarning
-from coterie.data.tables.format import NEARLY, NOTHING, NUMBER, ROW_NUMBER, TRUTH, Opened
+from coterie.data.tables.format import NEARLY, NOTHING, NUMBER, ROW_NUMBER, TRUTH, TableFormat
 
 SHOWN = 12  # columns that a message lists
 
 
 def choose_columns(
-    table: Opened, columns: str | int | Sequence[str | int] | None, ids: int | None
+    table: TableFormat, columns: str | int | Sequence[str | int] | None, ids: int | None
 ) -> tuple[list[int], tuple[str, ...]]:
     """Return positions and names of the chosen columns, or of all columns of numbers.
 
@@ -82,8 +82,8 @@ def _check_all_named(numbers: Sequence[int], names: Sequence[str]) -> None:
         )
 
 
-def warn_of_left_out(table: Opened, left_out: Sequence[int], where: str) -> None:
-    """Warn of columns that nobody chose to leave out: of nearly numbers, or without a value."""
+def warn_of_unused(table: TableFormat, left_out: Sequence[int], where: str) -> None:
+    """Warn of unused columns that seem to hold numbers, or that hold no value."""
     kinds = {
         table.names[i]: "no value" if table.types[i] == NOTHING else table.types[i]
         for i in left_out
@@ -112,7 +112,7 @@ def _check_writable(names: Sequence[str]) -> None:
             ) from None
 
 
-def position_of(table: Opened, column: str | int) -> int:
+def position_of(table: TableFormat, column: str | int) -> int:
     """Return the position of a column given by name or position."""
     if isinstance(column, str):
         found = [i for i, name in enumerate(table.names) if name == column]
@@ -141,8 +141,8 @@ def position_of(table: Opened, column: str | int) -> int:
     return position
 
 
-def described(table: Opened) -> str:
-    """Return the columns and what they hold, in words."""
+def described(table: TableFormat) -> str:
+    """Return names and types of the columns in words."""
     shown = [f"{name!r} ({kind})" for name, kind in zip(table.names, table.types, strict=True)][
         :SHOWN
     ]

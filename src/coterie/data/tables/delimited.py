@@ -1,4 +1,4 @@
-"""CSV and TSV, also gzipped, read by pyarrow once it is clear how."""
+"""CSV and TSV, also gzipped, read by pyarrow once separator and decimal sign are known."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from coterie.data.tables.cells import MISSING
 from coterie.data.tables.delimited_errors import (
     LONGEST_LINE,
     endless,
-    find_fault,
+    find_error,
     line_ends,
     line_of_nul,
     line_of_row,
 )
-from coterie.data.tables.dialect import Reading, guess
+from coterie.data.tables.dialect import Dialect, find_dialect
 from coterie.data.tables.fill_rows import Part, as_numpy, new_rows, write_parts
 from coterie.data.tables.first_lines import HEAD
 from coterie.data.tables.format import TRUTH, Loaded
-from coterie.data.tables.interruptible import read_until_stopped
+from coterie.data.tables.interruptible import read_interruptibly
 from coterie.data.tables.missing import find_gaps
 
-SAMPLE = 1 << 16  # bytes looked at to find out how to read the rest
+SAMPLE = 1 << 16  # bytes in which separator, decimal sign and types are found
 CHUNK = 1 << 20
 SEARCHED = 1 << 26  # bytes looked through at once
-OLDER = "cp1252"  # what texts are in if not in UTF-8
+OLDER = "cp1252"  # the encoding of texts that are not in UTF-8
 NEWLINE = b"\n"
 
 
@@ -59,17 +59,17 @@ class Delimited:
             zipped = file.read(2) == b"\x1f\x8b"
         self.format = "csv.gz" if zipped else "csv"
         self._text = _unzipped(path, limits) if zipped else None
-        self.reading = self._guess(separator, decimal, header)
-        self.names, self.types = self.reading.names, self.reading.types
-        self.named = header is not False  # only if a person says so: a guess may be wrong
+        self.dialect = self._dialect(separator, decimal, header)
+        self.names, self.types = self.dialect.names, self.dialect.types
+        self.named = header is not False  # header=False is sure, a guess may be wrong
 
     def _open(self) -> IO[bytes]:
         return self.path.open("rb") if self._text is None else io.BytesIO(self._text)
 
-    def _guess(self, separator: str | None, decimal: str | None, header: bool | None) -> Reading:
+    def _dialect(self, separator: str | None, decimal: str | None, header: bool | None) -> Dialect:
         start = self._first_lines()
         named_csv = ".csv" in self.path.name.lower()
-        return guess(
+        return find_dialect(
             _decoded(start),
             separator=separator,
             decimal=decimal,
@@ -78,7 +78,7 @@ class Delimited:
         )
 
     def _first_lines(self) -> bytes:
-        """Return the first lines: names and a row at least, however many columns there are."""
+        """Return the first lines: names and a row at least, of any number of columns."""
         with self._open() as file:
             start, more = file.read(SAMPLE), b"-"
             check_is_text(self.path, start)
@@ -100,14 +100,13 @@ class Delimited:
         try:
             table = self._read(chosen, ids)
         except pa.ArrowInvalid as error:
-            raise self._fault(chosen) or DataError(
+            self._raise_error(chosen)
+            raise DataError(
                 f"expected lines of cells, but they cannot be read ({_short(error)}); "
-                "open the file in an editor and look for what differs from line to line"
+                "open the file in an editor and compare its lines"
             ) from error
-        if quotes and table.num_rows + self.reading.above != lines:
-            fault = self._fault(chosen)  # rows over several lines, or a quote that swallowed rows
-            if fault:
-                raise fault
+        if quotes and table.num_rows + self.dialect.above != lines:
+            self._raise_error(chosen)  # rows over several lines, or a quote that swallowed rows
         d = len(chosen)
         self.limits.check(
             table.num_rows * d * 8,
@@ -126,14 +125,12 @@ class Delimited:
             ],
         )
         if not finite and find_gaps(X).first_infinite is not None:
-            fault = self._fault(chosen)
-            if fault:
-                raise fault
+            self._raise_error(chosen)
         return Loaded(X, None if ids is None else _ids(table.column(str(ids))), finite)
 
     def place(self, row: int) -> str:
         with self._open() as file:
-            return f"line {line_of_row(file, self.reading, row)}"
+            return f"line {line_of_row(file, self.dialect, row)}"
 
     def _read(self, chosen: Sequence[int], ids: int | None) -> Any:
         """Ask pyarrow for the columns that are wanted, under their positions as names."""
@@ -145,24 +142,24 @@ class Delimited:
             csv.read_csv,
             read_options=csv.ReadOptions(
                 column_names=[str(i) for i in range(len(self.names))],
-                skip_rows=self.reading.above,
+                skip_rows=self.dialect.above,
                 block_size=self._block,
             ),
             parse_options=csv.ParseOptions(
-                delimiter=self.reading.separator, newlines_in_values=self._quoted
+                delimiter=self.dialect.separator, newlines_in_values=self._quoted
             ),
             convert_options=csv.ConvertOptions(
                 include_columns=[str(i) for i in wanted],
                 column_types={**{str(i): pa.float64() for i in chosen}, **truth},
-                decimal_point=self.reading.decimal,
+                decimal_point=self.dialect.decimal,
                 null_values=sorted(MISSING),
             ),
         )
         with self._open() as file:
-            return read_until_stopped(read, file)
+            return read_interruptibly(read, file)
 
     def _look_through(self) -> tuple[int, bool, int]:
-        """Return size, whether cells are quoted, and the number of lines; refuse NUL.
+        """Return size, a flag for quoted cells, and the number of lines; refuse NUL.
 
         pyarrow takes NUL and quotes without an end as they come. Quotes around names alone, in the
         first line, do no harm, and cells without quotes are read faster.
@@ -173,10 +170,13 @@ class Delimited:
             self._quoted = _found(view, b'"', view.find(b"\n") + 1)
             return len(view), self._quoted, _n_lines(view) if self._quoted else 0
 
-    def _fault(self, chosen: Sequence[int]) -> DataError | None:
+    def _raise_error(self, chosen: Sequence[int]) -> None:
+        """Raise the first error of the text, if one is found."""
         numbers = [i for i in chosen if self.types[i] != TRUTH]
         with self._open() as file:
-            return find_fault(file, self.reading, numbers)
+            error = find_error(file, self.dialect, numbers)
+        if error:
+            raise error
 
     def _nul(self) -> DataError:
         with self._open() as file:
@@ -204,7 +204,7 @@ def _check_options(separator: str | None, decimal: str | None) -> None:
 
 
 def _unzipped(path: Path, limits: Limits) -> bytes:
-    """Return what is in a gzip file, if it is not more than the limits allow."""
+    """Return the content of a gzip file, within the limits."""
     stored, parts, size = path.stat().st_size, [], 0
     try:
         with gzip.open(path) as file:
@@ -236,7 +236,7 @@ def _columns(batch: Any) -> Iterator[list[Any]]:
 
 
 def _head(start: bytes) -> int:
-    """Return the length of what stands above the table."""
+    """Return the length of the lines above the table."""
     found = HEAD.match(start)
     return found.end() if found else 0
 

@@ -1,4 +1,4 @@
-"""Where a text of cells is broken: the slow, careful look at a file that a fast reader refused."""
+"""Errors in a text of cells, with their lines: a slow look at a file that pyarrow refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import IO
 from coterie.data.errors import DataError
 from coterie.data.memory_limits import readable
 from coterie.data.tables.cells import is_missing, is_number
-from coterie.data.tables.dialect import Reading
+from coterie.data.tables.dialect import Dialect
 
 SHOWN = 40  # characters of a cell that a message quotes
 LONGEST_LINE = 1 << 22  # bytes of a row
@@ -20,34 +20,34 @@ class EndlessLine(csv.Error):
     """A line longer than any row."""
 
 
-def find_fault(file: IO[bytes], reading: Reading, chosen: Sequence[int]) -> DataError | None:
-    """Return the first fault of a text: in its shape, or in the cells of the chosen columns."""
-    width = len(reading.types)
-    for line, last, record in _lines(file, reading):
+def find_error(file: IO[bytes], dialect: Dialect, chosen: Sequence[int]) -> DataError | None:
+    """Return the first error of a text: in its shape, or in the cells of the chosen columns."""
+    width = len(dialect.types)
+    for line, last, record in _lines(file, dialect):
         if isinstance(record, csv.Error):
             return _unreadable(line, record)
         if len(record) != width:
-            return _ragged(line, record, width, reading)
-        if last > line and any(_swallows(cell, reading) for cell in record):
+            return _ragged(line, record, width, dialect)
+        if last > line and any(_swallows(cell, dialect) for cell in record):
             return DataError(
                 f"expected every quote to be closed in its cell, but the one opened in line {line} "
                 f"takes in rows up to line {last}; close or remove it"
             )
         for i in chosen:
-            fault = _cell_fault(record[i], reading.decimal)
-            if fault:
+            error = _cell_error(record[i], dialect.decimal)
+            if error:
                 return DataError(
-                    f"expected a number in line {line}, column {reading.names[i]!r}, got {fault}"
+                    f"expected a number in line {line}, column {dialect.names[i]!r}, got {error}"
                 )
     return None
 
 
-def line_of_row(file: IO[bytes], reading: Reading, row: int) -> int:
-    """Return the line (from 1) in which a row of data (from 0) begins."""
-    for number, (line, _, _) in enumerate(_lines(file, reading)):
+def line_of_row(file: IO[bytes], dialect: Dialect, row: int) -> int:
+    """Return the first line (from 1) of a row of data (from 0)."""
+    for number, (line, _, _) in enumerate(_lines(file, dialect)):
         if number == row:
             return line
-    return reading.above + row + 1
+    return dialect.above + row + 1
 
 
 def line_of_nul(file: IO[bytes]) -> int:
@@ -68,16 +68,16 @@ def line_ends(block: bytes, before: bytes = b"") -> int:
     return block.count(b"\n") + block.count(b"\r") - pairs
 
 
-def _lines(file: IO[bytes], reading: Reading) -> Iterator[tuple[int, int, list[str] | csv.Error]]:
+def _lines(file: IO[bytes], dialect: Dialect) -> Iterator[tuple[int, int, list[str] | csv.Error]]:
     """Yield the rows that are not empty, with the lines in which each begins and ends."""
     text = io.TextIOWrapper(file, encoding="latin-1", newline="")
-    for _ in range(reading.above):
+    for _ in range(dialect.above):
         text.readline()
-    reader = csv.reader(_short_lines(text), delimiter=reading.separator, strict=True)
-    begin = reading.above + 1
+    reader = csv.reader(_short_lines(text), delimiter=dialect.separator, strict=True)
+    begin = dialect.above + 1
     try:
         for record in reader:
-            end = reading.above + reader.line_num
+            end = dialect.above + reader.line_num
             if record:
                 yield begin, end, record
             begin = end + 1
@@ -87,19 +87,19 @@ def _lines(file: IO[bytes], reading: Reading) -> Iterator[tuple[int, int, list[s
         text.detach()
 
 
-def _swallows(cell: str, reading: Reading) -> bool:
+def _swallows(cell: str, dialect: Dialect) -> bool:
     """Return True if a line within a cell is a row of numbers."""
     within = cell.splitlines()[1:-1]
     return any(
-        _is_row(record, reading) for record in csv.reader(within, delimiter=reading.separator)
+        _is_row(record, dialect) for record in csv.reader(within, delimiter=dialect.separator)
     )
 
 
-def _is_row(record: list[str], reading: Reading) -> bool:
-    if len(record) != len(reading.types):
+def _is_row(record: list[str], dialect: Dialect) -> bool:
+    if len(record) != len(dialect.types):
         return False
-    cells = [record[i] for i in reading.numbers if not is_missing(record[i])]
-    return bool(cells) and all(is_number(cell, reading.decimal) for cell in cells)
+    cells = [record[i] for i in dialect.numbers if not is_missing(record[i])]
+    return bool(cells) and all(is_number(cell, dialect.decimal) for cell in cells)
 
 
 def _short_lines(text: IO[str]) -> Iterator[str]:
@@ -132,21 +132,21 @@ def endless(line: int) -> DataError:
     )
 
 
-def _ragged(line: int, record: list[str], width: int, reading: Reading) -> DataError:
+def _ragged(line: int, record: list[str], width: int, dialect: Dialect) -> DataError:
     few = len(record) < width
     where = (
-        f"column {reading.names[len(record)]!r} is missing"
+        f"column {dialect.names[len(record)]!r} is missing"
         if few
-        else f"the cell after column {reading.names[-1]!r} is {record[width][:SHOWN]!r}"
+        else f"the cell after column {dialect.names[-1]!r} is {record[width][:SHOWN]!r}"
     )
     return DataError(
         f"expected {width} cells in every line, got {len(record)} in line {line}: {where}; "
         "correct that line, or put quotes around cells that contain the separator "
-        f"{reading.separator!r}"
+        f"{dialect.separator!r}"
     )
 
 
-def _cell_fault(cell: str, decimal: str) -> str | None:
+def _cell_error(cell: str, decimal: str) -> str | None:
     if is_missing(cell):
         return None
     if not is_number(cell, decimal):

@@ -1,9 +1,9 @@
-"""Separator, decimal sign and header of a text of cells, found or asked for.
+"""Dialect of a text of cells: separator, decimal sign and header, found or asked for.
 
-Every separator and decimal sign is tried on the first lines. A reading counts if all lines get
-the same number of cells and some column becomes numbers; if there is none such, one counts that
-gives most lines the same number of cells, so that the others can be named. If two readings are
-left, guessing could be silently wrong (`1.234;1,5` has two), so there is an error that shows both.
+Every separator and decimal sign is tried on the first lines. A dialect counts if all lines get the
+same number of cells and some column becomes numbers. Without such a one, a dialect counts that
+gives most lines the same number of cells: an error can name the others. Two dialects may be left
+(`1.234;1,5` has two): then an error shows both, since a guess could be silently wrong.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from coterie.data.errors import DataError
-from coterie.data.tables.cells import as_float, in_spite_of, is_missing, is_number, type_of
-from coterie.data.tables.first_lines import NOTHING, Lines, Opening, Record
+from coterie.data.tables.cells import as_float, is_missing, is_number, odd_cell, type_of
+from coterie.data.tables.first_lines import NOTHING, FirstLines, Lines, Record
 from coterie.data.tables.format import NEARLY, ROW_NUMBER
 from coterie.data.tables.headers import check_clear, check_width, has_header, names_rows
 
@@ -24,7 +24,7 @@ MOST = 0.5  # of the lines of a text that some separator divides, though not eve
 
 
 @dataclass(frozen=True)
-class Reading:
+class Dialect:
     """One way to read a text of cells."""
 
     separator: str
@@ -40,7 +40,7 @@ class Reading:
         return tuple(i for i, kind in enumerate(self.types) if kind == "number")
 
     def in_words(self, lines: Lines) -> str:
-        """Say what the first line of data becomes."""
+        """Return the numbers that the first line of data becomes, in words."""
         first, *others = lines.whole
         shown = others[0] if self.header and others else first
         cells = [
@@ -55,107 +55,107 @@ class Reading:
         return f"{' and '.join(signs)} gives [{', '.join(cells + more)}]{but}"
 
 
-def guess(
+def find_dialect(
     text: str,
     *,
     separator: str | None = None,
     decimal: str | None = None,
     header: bool | None = None,
     named_csv: bool = True,
-) -> Reading:
-    """Return the one way to read the first lines of a text, or raise with the ways there are."""
-    opening = Opening.of(text)
-    if not opening.lines(NOTHING).records:
+) -> Dialect:
+    """Return the one dialect of the first lines of a text, or raise with the possible ones."""
+    first = FirstLines.of(text)
+    if not first.lines(NOTHING).records:
         raise DataError("expected at least one line with numbers, got an empty file")
-    given = separator or opening.separator
+    given = separator or first.separator
     if given:
-        found = _with_decimals(given, opening.lines(given), decimal, header)
+        found = _with_decimals(given, first.lines(given), decimal, header)
     else:
-        found = _found(opening, decimal, header)
+        found = _found(first, decimal, header)
         if not named_csv and len(found) == 1:
-            found += _as_one_column(found[0], opening.lines(found[0].separator).records)
+            found += _as_one_column(found[0], first.lines(found[0].separator).records)
     if len(found) > 1:
-        shown = "; ".join(reading.in_words(opening.lines(reading.separator)) for reading in found)
+        shown = "; ".join(dialect.in_words(first.lines(dialect.separator)) for dialect in found)
         raise DataError(
             f"expected one way to read this text, got {len(found)}: {shown}; "
             "pass the separator and the decimal sign that are meant"
         )
-    lines = opening.lines(found[0].separator)
+    lines = first.lines(found[0].separator)
     check_width(lines.records[0], lines.numbers[0], lines.width, found[0].separator)
-    return _named(_forgiving(found[0], lines.records), lines, header)
+    return _named(_with_few_wrong_cells(found[0], lines.records), lines, header)
 
 
-def _found(opening: Opening, decimal: str | None, header: bool | None) -> list[Reading]:
-    """Return the readings that explain every sign, if there are any, or else the next best."""
-    tried = {sign: opening.lines(sign) for sign in SEPARATORS if sign != decimal}
+def _found(first: FirstLines, decimal: str | None, header: bool | None) -> list[Dialect]:
+    """Return the dialects that explain every sign, if there are any, or else the next best."""
+    tried = {sign: first.lines(sign) for sign in SEPARATORS if sign != decimal}
     even = _of_numbers(
         {sign: lines for sign, lines in tried.items() if lines.even}, decimal, header
     )
-    explaining = [r for r in even if not _unexplained(r, tried[r.separator].records)]
+    explaining = [r for r in even if not _divisible(r, tried[r.separator].records)]
     if explaining:
         return explaining
-    one = _of_numbers({NOTHING: opening.lines(NOTHING)}, decimal, header)
-    one = [r for r in one if not _unexplained(r, opening.lines(NOTHING).records)]
-    commas = any(reading.decimal == "," for reading in one)  # which could separate cells as well
+    one = _of_numbers({NOTHING: first.lines(NOTHING)}, decimal, header)
+    one = [r for r in one if not _divisible(r, first.lines(NOTHING).records)]
+    commas = any(dialect.decimal == "," for dialect in one)  # and they could separate cells as well
     others = {
         sign: lines
         for sign, lines in tried.items()
         if lines.agreement >= MOST or (commas and sign == "," and lines.width > 1)
     }
-    if opening.lines(" ").even:
-        others[" "] = opening.lines(" ")
+    if first.lines(" ").even:
+        others[" "] = first.lines(" ")
     uneven = _of_numbers(others, decimal, header)
-    uneven = [r for r in uneven if not _unexplained(r, opening.lines(r.separator).records)]
-    return one + uneven or even or [_next_best(tried, opening, decimal, header)]
+    uneven = [r for r in uneven if not _divisible(r, first.lines(r.separator).records)]
+    return one + uneven or even or [_fallback(tried, first, decimal, header)]
 
 
-def _of_numbers(tried: dict[str, Lines], decimal: str | None, header: bool | None) -> list[Reading]:
-    """Return the readings that give some column of numbers."""
-    readings = (_with_decimals(sign, lines, decimal, header) for sign, lines in tried.items())
-    return [reading for some in readings for reading in some if reading.numbers]
+def _of_numbers(tried: dict[str, Lines], decimal: str | None, header: bool | None) -> list[Dialect]:
+    """Return the dialects that give some column of numbers."""
+    dialects = (_with_decimals(sign, lines, decimal, header) for sign, lines in tried.items())
+    return [dialect for some in dialects for dialect in some if dialect.numbers]
 
 
 def _with_decimals(
     separator: str, lines: Lines, decimal: str | None, header: bool | None
-) -> list[Reading]:
-    """Return the reading with the decimal sign that makes more numbers, or both if each has own."""
+) -> list[Dialect]:
+    """Return the dialect with the decimal sign that makes more numbers, or both if each has own."""
     signs = [decimal] if decimal else [".", ","] if separator != "," else ["."]
-    readings = [_reading(separator, sign, lines, header) for sign in signs]
-    if len(readings) == 1:
-        return readings
-    point, comma = readings
+    dialects = [_judged(separator, sign, lines, header) for sign in signs]
+    if len(dialects) == 1:
+        return dialects
+    point, comma = dialects
     point_is_enough = set(comma.numbers) <= set(point.numbers)
     if point_is_enough and point.header <= comma.header:  # and does not take 1,5 for a name
         return [point]
     return [comma] if set(point.numbers) <= set(comma.numbers) else [point, comma]
 
 
-def _reading(separator: str, decimal: str, lines: Lines, header: bool | None) -> Reading:
+def _judged(separator: str, decimal: str, lines: Lines, header: bool | None) -> Dialect:
     whole = lines.whole
     below = whole[1:] if header is not False and len(whole) > 1 else whole
     types = _types(below, decimal)
     titled = has_header(whole[0], below, types, decimal) if header is None else header
     if not titled and below is not whole:
         types = _types(whole, decimal)
-    return Reading(separator, decimal, titled, (), types)
+    return Dialect(separator, decimal, titled, (), types)
 
 
 def _types(records: Sequence[Record], decimal: str) -> tuple[str, ...]:
     return tuple(type_of(cells, decimal) for cells in zip(*records, strict=True))
 
 
-def _unexplained(reading: Reading, records: Sequence[Record]) -> bool:
+def _divisible(dialect: Dialect, records: Sequence[Record]) -> bool:
     """Return True if a name, or every cell of a text, could be divided into more cells."""
-    others = set(SEPARATORS) - {reading.separator}
-    if reading.header and any(other in name for name in records[0] for other in {*others, '"'}):
+    others = set(SEPARATORS) - {dialect.separator}
+    if dialect.header and any(other in name for name in records[0] for other in {*others, '"'}):
         return True
-    for i, kind in enumerate(reading.types):
+    for i, kind in enumerate(dialect.types):
         if kind != "text":
             continue
         cells = [record[i] for record in records if i < len(record)]
         if any(all(other in cell for cell in cells) for other in others):
             return True
-        if all(_spaced_numbers(cell) for cell in cells[int(reading.header) :]):
+        if all(_spaced_numbers(cell) for cell in cells[int(dialect.header) :]):
             return True
     return False
 
@@ -165,64 +165,64 @@ def _spaced_numbers(cell: str) -> bool:
     return len(parts) > 1 and all(is_number(part) for part in parts)
 
 
-def _next_best(
-    tried: dict[str, Lines], opening: Opening, decimal: str | None, header: bool | None
-) -> Reading:
-    """Return a reading of a text without columns of numbers, so that it can be judged."""
+def _fallback(
+    tried: dict[str, Lines], first: FirstLines, decimal: str | None, header: bool | None
+) -> Dialect:
+    """Return a dialect of a text without columns of numbers, for the error about it."""
     best = max(tried, key=lambda sign: tried[sign].agreement)
     if tried[best].agreement < MOST:
-        best = " " if opening.lines(" ").even else NOTHING
-    return _with_decimals(best, opening.lines(best), decimal, header)[0]
+        best = " " if first.lines(" ").even else NOTHING
+    return _with_decimals(best, first.lines(best), decimal, header)[0]
 
 
-def _as_one_column(reading: Reading, records: Sequence[Record]) -> list[Reading]:
-    """Return the other reading of `1,5`: one column of decimals."""
+def _as_one_column(dialect: Dialect, records: Sequence[Record]) -> list[Dialect]:
+    """Return the other dialect of `1,5`: one column of decimals."""
     digits = all(len(r) == 2 and r[0].lstrip("+-").isdigit() and r[1].isdigit() for r in records)
-    if reading.separator == "," and not reading.header and digits:
-        return [replace(reading, separator=NOTHING, decimal=",", types=("number",))]
+    if dialect.separator == "," and not dialect.header and digits:
+        return [replace(dialect, separator=NOTHING, decimal=",", types=("number",))]
     return []
 
 
-def _forgiving(reading: Reading, records: Sequence[Record]) -> Reading:
-    """Take a column of numbers with few wrong cells for one: then these are told, and not it lost.
+def _with_few_wrong_cells(dialect: Dialect, records: Sequence[Record]) -> Dialect:
+    """Keep a column of numbers with few wrong cells: these become errors, and no column is lost.
 
-    Only once it is clear how to read the text: until then, a wrong cell may be a wrong reading.
+    Only once separator and decimal sign are known: before, a wrong cell may be a wrong dialect.
     """
-    below = records[int(reading.header) :]
+    below = records[int(dialect.header) :]
     types = tuple(
-        _forgiven([record[i] for record in below if i < len(record)], reading.decimal)
+        _type_of_text([record[i] for record in below if i < len(record)], dialect.decimal)
         if kind == "text"
         else kind
-        for i, kind in enumerate(reading.types)
+        for i, kind in enumerate(dialect.types)
     )
-    return replace(reading, types=types)
+    return replace(dialect, types=types)
 
 
-def _forgiven(cells: Sequence[str], decimal: str) -> str:
-    """Return what a column of text holds: numbers but for a few cells, nearly numbers, or text."""
+def _type_of_text(cells: Sequence[str], decimal: str) -> str:
+    """Return the type of a column of text: numbers but for a few cells, nearly numbers, or text."""
     present = [cell for cell in cells if not is_missing(cell)]
     wrong = sum(not is_number(cell, decimal) for cell in present)
     if wrong <= FEW_WRONG * len(present):
         return "number"
-    odd = in_spite_of(present, decimal)
+    odd = odd_cell(present, decimal)
     return "text" if odd is None else f"{NEARLY}{odd[:SHOWN]!r}"
 
 
-def _named(reading: Reading, lines: Lines, header: bool | None) -> Reading:
-    """Give the columns their names; refuse to guess whether the first line has them."""
+def _named(dialect: Dialect, lines: Lines, header: bool | None) -> Dialect:
+    """Give the columns their names; raise if the first line could be names as well as data."""
     first, *below = lines.records
-    if reading.header and not below:
+    if dialect.header and not below:
         raise DataError(
             f"expected rows of numbers below the first line, {','.join(first)[:60]!r}, got none; "
             "check the file"
         )
     if header is None:
-        check_clear(lines.records, reading.types, reading.header)
-    if not reading.header:
-        names = tuple(f"column_{i}" for i in range(len(reading.types)))
-        return replace(reading, names=names, above=lines.numbers[0] - 1)
+        check_clear(lines.records, dialect.types, dialect.header)
+    if not dialect.header:
+        names = tuple(f"column_{i}" for i in range(len(dialect.types)))
+        return replace(dialect, names=names, above=lines.numbers[0] - 1)
     names = tuple(cell.strip() or f"column_{i}" for i, cell in enumerate(first))
-    types = reading.types
+    types = dialect.types
     if names_rows(first, below, types):
         types = (ROW_NUMBER, *types[1:])
-    return replace(reading, names=names, types=types, above=lines.ends[0])
+    return replace(dialect, names=names, types=types, above=lines.ends[0])

@@ -1,7 +1,7 @@
 """Columns become rows: one C-ordered array, written part by part.
 
 Parts of a file are decoded and written by several threads at once, each into its own rows. Nothing
-is copied twice, and what is not a finite number is noticed while it is still in the cache.
+is copied twice, and numbers that are not finite are noticed while they are still in the cache.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Part:
-    """What lies together in a file: the first row, how many, and how to decode them."""
+    """Rows that lie together in a file: the first, their number, and their batches."""
 
     first: int
     n: int
@@ -42,7 +42,7 @@ def new_rows(n: int, d: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return X, (n, d), not set, in pyarrow's memory.
 
     Memory that is new to a process can take longer to come than the numbers that go there, and
-    pyarrow keeps some of what was given back to it, for the next table.
+    pyarrow keeps some of its freed memory for the next table.
     """
     pa = required("pyarrow", "reading tables", "tables")
     if not n * d:
@@ -55,12 +55,12 @@ def new_rows(n: int, d: int, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def batch_rows(d: int) -> int:
-    """How many rows of d columns are decoded together."""
+    """Return the number of rows of d columns that are decoded together."""
     return min(max(BATCH_BYTES // (8 * max(d, 1)), LEAST_ROWS), MOST_ROWS)
 
 
 def write_parts(X: NDArray[Any], parts: Sequence[Part]) -> bool:
-    """Write all parts into X, by as many threads as pyarrow uses; say whether all are finite.
+    """Write all parts into X, by as many threads as pyarrow uses; return True if all are finite.
 
     Every row of X is written, or an error raised. Threads end with this call; after an error or
     Ctrl-C each ends with the batch it was at.
@@ -70,7 +70,7 @@ def write_parts(X: NDArray[Any], parts: Sequence[Part]) -> bool:
 
     def work() -> bool:
         finite = True
-        for part in remaining:  # each thread takes the next part that nobody has
+        for part in remaining:  # each thread takes the next free part
             finite &= _write_part(X, part, stop)
             if stop.is_set():
                 break
@@ -89,7 +89,7 @@ def write_parts(X: NDArray[Any], parts: Sequence[Part]) -> bool:
 
 
 def one_ahead(batches: Iterator[T]) -> Iterator[T]:
-    """Yield the same, while another thread decodes what comes next."""
+    """Yield the same batches, while another thread decodes the next one."""
     with reading_threads(1) as pool:
         following = pool.submit(next, batches, None)
         while (batch := following.result()) is not None:
@@ -98,7 +98,7 @@ def one_ahead(batches: Iterator[T]) -> Iterator[T]:
 
 
 def threads() -> int:
-    """As many as pyarrow would use, and no more than the CPU affinity has."""
+    """Return the number of threads of pyarrow, at most the CPUs of the affinity."""
     pa = required("pyarrow", "reading tables", "tables")
     here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(int(pa.cpu_count()), here)
@@ -127,5 +127,5 @@ def _other_size(expected: int, got: str) -> DataError:
 
 
 def as_numpy(column: Any) -> NDArray[Any]:
-    """Return an Arrow array of numbers as NumPy, without a copy where it has no gaps (NaN)."""
+    """Return an Arrow array of numbers as NumPy, without a copy if it has no gaps (NaN)."""
     return np.asarray(column.to_numpy(zero_copy_only=False))

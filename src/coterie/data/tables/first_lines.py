@@ -1,7 +1,7 @@
 """The first lines of a text, as each separator would divide them into cells.
 
-Lines above the table that say what they are do not count: Excel's `sep=;`, and comments that begin
-with `#`. The last comment holds the names if it has a cell for each column, as NumPy writes it.
+Two kinds of lines above the table do not count: Excel's `sep=;`, and comments that begin with
+`#`. The last comment holds the names if it has a cell for each column, as NumPy writes it.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Lines:
     """The cells of each line that has any, as one separator divides them."""
 
     records: list[Record]
-    numbers: list[int]  # the line of the file (from 1) in which each record begins
-    ends: list[int]  # and in which it ends
+    numbers: list[int]  # the first line of each record, in the file, from 1
+    ends: list[int]  # the last line of each record
 
     @cached_property
     def widths(self) -> Counter[int]:
@@ -78,7 +78,7 @@ class Lines:
 
 
 @dataclass
-class Opening:
+class FirstLines:
     """The first lines of a file."""
 
     text: str  # below a line that names the separator
@@ -87,7 +87,7 @@ class Opening:
     _lines: dict[str, Lines] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, text: str) -> Opening:
+    def of(cls, text: str) -> FirstLines:
         """Take the line that names the separator off a text, if there is one."""
         text = text.removeprefix("\ufeff")
         named = ABOVE.match(text)
@@ -129,7 +129,7 @@ def _divided(text: str, separator: str, above: int) -> Lines:
                 lines.numbers.append(above + begin)
                 lines.ends.append(above + reader.line_num)
             begin = reader.line_num + 1
-    except csv.Error:  # a cell too long for the module, because this is not what separates cells
+    except csv.Error:  # a cell too long for the module, as a wrong separator makes them
         whole = [(i, line) for i, line in enumerate(_LINE_END.split(text), above + 1) if line]
         numbers = [i for i, _ in whole]
         return Lines([[line] for _, line in whole], numbers, numbers)

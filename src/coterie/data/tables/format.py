@@ -1,4 +1,4 @@
-"""What every format of tables can say and do once it is opened."""
+"""`TableFormat`: the protocol of every format of tables, once a file is open."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class Loaded:
 
     X: NDArray[Any]
     ids: NDArray[Any] | None
-    finite: bool = False  # whether all numbers are known to be finite; if not, nobody has looked
+    finite: bool = False  # True if all numbers are known to be finite; False if none was checked
 
 
-class Opened(Protocol):
-    """A table whose columns are known and whose cells are not read yet."""
+class TableFormat(Protocol):
+    """An open table: its columns are known, its cells are not read yet."""
 
     format: str
     names: tuple[str, ...]
-    named: bool  # whether names are in the file, or else only our own, column_0 and so on
+    named: bool  # True if the file has names; False if they are ours, column_0 and so on
     types: tuple[str, ...]  # NUMBER, TRUTH, ROW_NUMBER, or words: "text", "timestamp[us]", ...
 
     def load(self, chosen: Sequence[int], ids: int | None) -> Loaded:
@@ -36,5 +36,5 @@ class Opened(Protocol):
         ...
 
     def place(self, row: int) -> str:
-        """Say where a row (from 0) is found: "line 7" of a text, "row 5" of anything else."""
+        """Return the place of a row (from 0): "line 7" of a text, "row 5" of other formats."""
         ...

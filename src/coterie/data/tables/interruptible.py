@@ -2,7 +2,7 @@
 
 On the main thread pyarrow puts a signal handler of its own in place while it reads CSV, and one
 Ctrl-C in about fifty is lost in it; while it reads JSON, Ctrl-C waits for the end of the file. On
-any other thread it leaves signals alone. So it reads there, and a text that ends early ends it.
+any other thread it leaves signals alone. So it reads there, and an early end of the text ends it.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from coterie.data.memory_shortage import reading_threads
 T = TypeVar("T")
 
 
-def read_until_stopped(read: Callable[[Any], T], file: IO[bytes]) -> T:
-    """Return read(file), called on another thread; Ctrl-C ends the file there, and so the call."""
+def read_interruptibly(read: Callable[[Any], T], file: IO[bytes]) -> T:
+    """Return read(file), called on another thread; Ctrl-C ends the file there, and the call."""
     stop = threading.Event()
     with reading_threads(1) as pool:
         try:
-            return pool.submit(read, _EndsWhenStopped(file, stop)).result()
+            return pool.submit(read, _StoppableFile(file, stop)).result()
         except BaseException:
             stop.set()
             raise
 
 
-class _EndsWhenStopped:
+class _StoppableFile:
     """A file for pyarrow that is at its end once it is stopped."""
 
     def __init__(self, file: IO[bytes], stop: threading.Event) -> None:

@@ -68,7 +68,7 @@ def _objects(text: str) -> Iterator[str]:
 
 
 def _skip(text: str, at: int) -> int:
-    """The next place that is no space."""
+    """Return the next place that is no space."""
     while at < len(text) and text[at] in SPACE:
         at += 1
     return at

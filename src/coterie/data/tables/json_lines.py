@@ -1,4 +1,4 @@
-"""JSON lines, read by pyarrow once it is clear that they will not bring it down."""
+"""JSON lines, read by pyarrow once their depth, keys and lengths are checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 from coterie.data.errors import DataError, required
 from coterie.data.memory_limits import readable
 from coterie.data.tables.arrow import ArrowTable, Piece, in_order
-from coterie.data.tables.interruptible import read_until_stopped
+from coterie.data.tables.interruptible import read_interruptibly
 
 BLOCK = 1 << 20  # bytes; no line may be longer
 NEWLINE = b"\n"
@@ -67,7 +67,7 @@ class JsonLines(ArrowTable):
             parse_options=json.ParseOptions(**parse_options),
         )
         with self.path.open("rb") as file:
-            return read_until_stopped(read, file)
+            return read_interruptibly(read, file)
 
     def _check_keys(self, blocks: Iterable[bytes]) -> None:
         """Refuse lines with ever new keys: every row would get a cell for each of them."""
@@ -114,10 +114,10 @@ def _blocks(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _check_depth(lines: bytes, first: int) -> None:
-    # Each line that begins with { is one list deep by that. What else is opened, all lines
-    # together, bounds the depth, and is little in rows of numbers.
-    opened = lines.count(b"{") + lines.count(b"[")
-    if opened - lines.count(b"\n{") <= DEEPEST:
+    # Each line that begins with { is one level deep. All other brackets, of all lines together,
+    # bound the depth; rows of numbers have few.
+    brackets = lines.count(b"{") + lines.count(b"[")
+    if brackets - lines.count(b"\n{") <= DEEPEST:
         return
     bare = np.frombuffer(_STRING.sub(b"", lines), dtype=np.uint8)
     depth = np.cumsum(_STEPS[bare], dtype=np.int32)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.data.tables.middles import exact_mean, exact_median
+from coterie.data.tables.averages import exact_mean, exact_median
 
 Rule = Literal["error", "drop", "keep", "mean", "median"]
 RULES: tuple[Rule, ...] = ("error", "drop", "keep", "mean", "median")
@@ -18,7 +18,7 @@ BLOCK = 1 << 14  # rows looked at together
 
 @dataclass(frozen=True)
 class Gaps:
-    """Values that are not finite numbers: how many, and where the first of each kind is."""
+    """Values that are not finite numbers: counts, and the place of the first of each kind."""
 
     missing: int = 0
     rows: int = 0
@@ -27,7 +27,7 @@ class Gaps:
 
 
 def find_gaps(X: NDArray[Any]) -> Gaps:
-    """Look through X, (n, d), once; the usual case, no gaps, costs a sum."""
+    """Count the gaps of X, (n, d), in one pass; without gaps it costs a sum."""
     missing, rows = 0, 0
     first_missing = first_infinite = None
     with np.errstate(over="ignore", invalid="ignore"):
@@ -77,10 +77,10 @@ def _whole_rows(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     return rows, kept
 
 
-def _fill(column: NDArray[Any], middle: Callable[[NDArray[Any]], float]) -> None:
-    """Write what stands in the middle of a column, (n,), into its gaps."""
+def _fill(column: NDArray[Any], average: Callable[[NDArray[Any]], float]) -> None:
+    """Write the mean or median of a column, (n,), into its gaps."""
     if any(np.isnan(block).any() for block in _blocks(column)):
-        value = middle(column)
+        value = average(column)
         for block in _blocks(column):
             block[np.isnan(block)] = value
 

@@ -1,4 +1,4 @@
-"""NumPy's own files, NPY and NPZ: read without pickle, and only if they are as long as they say."""
+"""NumPy's own files, NPY and NPZ: read without pickle, and only at their declared length."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from coterie.data.tables.format import NUMBER, Loaded
 
 CHUNK = 1 << 22  # bytes read at once, so that Ctrl-C is heard
 MAX_HEADER = 10_000  # bytes; it is parsed as Python's text
-NAME_BYTES = 200  # what the name and the number of a column take
+NAME_BYTES = 200  # of the name and the number of a column
 
 
 class ArrayFile:
@@ -147,7 +147,7 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
         shape, fortran, dtype = read(io.BytesIO(length + header))
     except (zipfile.BadZipFile, zlib.error) as error:
         raise _broken("NPZ", error) from error
-    except Exception as error:  # NumPy parses it as Python's text, which fails in many ways
+    except Exception as error:  # NumPy parses it as Python's source, which fails in many ways
         raise DataError(
             f"expected an NPY file of version 1 or 2, but its header cannot be read ({error}); "
             "save it again with numpy.save"

@@ -14,20 +14,20 @@ from numpy.typing import NDArray
 from coterie.data.dataset import Dataset, Labels
 from coterie.data.errors import DataError
 from coterie.data.file_types import (
-    check_not_foreign,
-    check_promise,
+    check_extension,
+    check_supported,
+    first_bytes,
     is_json,
     is_json_array,
-    start_of,
 )
 from coterie.data.memory_limits import MAX_EXPANSION, Limits
-from coterie.data.memory_shortage import names_shortage
+from coterie.data.memory_shortage import reports_shortage
 from coterie.data.options import check_choice, check_path, check_truth
 from coterie.data.scaling import KINDS, Kind
 from coterie.data.tables.arrow import Feather, Parquet
-from coterie.data.tables.columns import choose_columns, position_of, warn_of_left_out
+from coterie.data.tables.columns import choose_columns, position_of, warn_of_unused
 from coterie.data.tables.delimited import Delimited
-from coterie.data.tables.format import Loaded, Opened
+from coterie.data.tables.format import Loaded, TableFormat
 from coterie.data.tables.json_array import json_array
 from coterie.data.tables.json_lines import JsonLines
 from coterie.data.tables.missing import RULES, Gaps, Rule, empty_columns, find_gaps, treat
@@ -38,7 +38,7 @@ Column = str | int
 
 @dataclass(frozen=True, eq=False)
 class TableRows:
-    """The rows of a table: the number of each in the file (from 0), or what a column says."""
+    """The rows of a table, identified by their number in the file (from 0) or by a column."""
 
     name: str
     n: int
@@ -53,7 +53,7 @@ class TableRows:
         return {**self.ids(), "cluster": labels}
 
 
-@names_shortage
+@reports_shortage
 def read_table(
     path: str | os.PathLike[str],
     *,
@@ -81,14 +81,15 @@ def read_table(
     ids : name or position, or None
         The column that identifies rows; it is kept apart, and may be text.
     missing : {"error", "drop", "keep", "mean", "median"}, default="error"
-        What to do about missing values: refuse the file, leave those rows out, keep NaN (for
+        Treatment of missing values: refuse the file, leave those rows out, keep NaN (for
         methods that understand it), or fill with the column's mean or median.
     scaling : {"standard", "robust", "min-max", "none"} or None
-        How to make columns comparable. The result remembers it, for new rows.
+        A scaling that makes columns comparable. The result keeps it, for new rows.
     separator, decimal, header : str, str, bool, or None
-        How to read a text. None: found, or an error that shows the possibilities.
+        Separator and decimal sign of a text, and True if its first line has names. None: found,
+        or an error that shows the possibilities.
     array : str or None
-        Which array of an NPZ file.
+        The name of an array of an NPZ file.
     max_memory : int or str, default: a quarter of the memory, at most 2 GB
         Bytes that X may take, such as ``"4 GB"``.
     max_expansion : float, default=100
@@ -109,7 +110,7 @@ def read_table(
         raise TypeError(f"expected array as the name of one in an NPZ file, got {array!r}")
     limits = Limits.of(max_memory, max_expansion)
     try:
-        table = _opened(where, limits, separator, decimal, header, array)
+        table = _open_table(where, limits, separator, decimal, header, array)
         id_column = None if ids is None else position_of(table, ids)
         chosen, names = choose_columns(table, columns, id_column)
         loaded = table.load(chosen, id_column)
@@ -124,7 +125,7 @@ def read_table(
     used = {*chosen, id_column}
     left_out = [i for i in range(len(table.names)) if i not in used]
     if columns is None:
-        warn_of_left_out(table, left_out, str(where))
+        warn_of_unused(table, left_out, str(where))
     provenance = {
         "source": str(where),
         "format": table.format,
@@ -137,25 +138,25 @@ def read_table(
     if not set(names) <= set(table.names):
         provenance["names"] = "given"  # the file has none
     if isinstance(table, Delimited):
-        reading = table.reading
-        provenance |= {"separator": reading.separator, "decimal": reading.decimal}
+        dialect = table.dialect
+        provenance |= {"separator": dialect.separator, "decimal": dialect.decimal}
     dataset = Dataset(X, names, "table", str(where), TableRows(name, len(X), rows), provenance)
     return dataset if scaling is None else dataset.scaled(scaling)
 
 
-def _opened(
+def _open_table(
     path: Path,
     limits: Limits,
     separator: str | None,
     decimal: str | None,
     header: bool | None,
     array: str | None,
-) -> Opened:
-    """Open a table by what the file begins with."""
-    start = start_of(path)
+) -> TableFormat:
+    """Open a table by the first bytes of the file."""
+    start = first_bytes(path)
     if not start:
         raise DataError("expected a table, got an empty file; check the path")
-    check_not_foreign(start)
+    check_supported(start)
     if start.startswith(b"PAR1"):
         return Parquet(path, limits)
     if start.startswith(b"ARROW1"):
@@ -167,7 +168,7 @@ def _opened(
             "expected Feather of version 2, got version 1; write it again with "
             "pyarrow.feather.write_feather"
         )
-    check_promise(path, start)
+    check_extension(path, start)
     if is_json(start):
         return JsonLines(path, limits)
     if is_json_array(start):
@@ -176,7 +177,7 @@ def _opened(
 
 
 def _without_gaps(
-    loaded: Loaded, table: Opened, names: Sequence[str], rule: Rule
+    loaded: Loaded, table: TableFormat, names: Sequence[str], rule: Rule
 ) -> tuple[NDArray[Any], NDArray[np.intp] | None]:
     X = loaded.X
     if not len(X):
@@ -207,7 +208,7 @@ def _without_gaps(
     return treated, kept
 
 
-def _missing(gaps: Gaps, X: NDArray[Any], table: Opened, names: Sequence[str]) -> DataError:
+def _missing(gaps: Gaps, X: NDArray[Any], table: TableFormat, names: Sequence[str]) -> DataError:
     assert gaps.first_missing is not None
     row, column = gaps.first_missing
     return DataError(

@@ -16,20 +16,20 @@ from numpy.typing import NDArray
 
 BLOCK = 1 << 18  # values looked at together
 FEW = 1 << 20  # values that are put in order at once
-DIGITS = 16  # bits by which values are told apart in one pass
+DIGITS = 16  # bits by which values are separated in one pass
 LAST, SIGN = np.uint64(0xFFFF), np.uint64(1 << 63)
 
 
 def exact_mean(column: NDArray[Any]) -> float:
     """Return the mean of the values of a column, (n,), that are not missing."""
-    units, n = Counter[int](), 0  # how many of 2**exponent, by exponent
+    units, n = Counter[int](), 0  # multiples of 2**exponent, by exponent
     for values in _present(column):
         n += len(values)
         fractions, exponents = np.frexp(values)
         whole = np.ldexp(fractions, 53).astype(np.int64)
         least = int(exponents.min(initial=0))
         places = exponents - least
-        # Halves of 27 bits, of which 2**18 make sums that float64 holds exactly.
+        # Halves of 27 bits: float64 holds the sum of 2**18 of them exactly.
         high = np.bincount(places, weights=whole >> 27).tolist()
         low = np.bincount(places, weights=whole & ((1 << 27) - 1)).tolist()
         for place, (more, less) in enumerate(zip(high, low, strict=True), least - 53):
@@ -55,7 +55,7 @@ def exact_median(column: NDArray[Any]) -> float:
 
 
 def _ranked(keys: NDArray[np.uint64], rank: int) -> np.uint64:
-    """Return the key with so many smaller ones: found by its first bits, then by further ones."""
+    """Return the key of this rank (from 0), found by its first bits, then by further ones."""
     bits = 64
     while len(keys) > FEW and bits:
         bits -= DIGITS

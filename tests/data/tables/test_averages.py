@@ -11,8 +11,8 @@ import pytest
 from support.data_files import written
 
 from coterie.data import read_table
-from coterie.data.tables import middles
-from coterie.data.tables.middles import exact_mean, exact_median
+from coterie.data.tables import averages
+from coterie.data.tables.averages import exact_mean, exact_median
 
 
 def exactly(column: Any) -> tuple[float, float]:
@@ -47,8 +47,8 @@ def test_middles_are_those_of_fractions(values: list[float], dtype: Any) -> None
 def test_long_columns_are_searched_by_their_bits(
     monkeypatch: pytest.MonkeyPatch, scale: float, digits: int, n: int
 ) -> None:
-    monkeypatch.setattr(middles, "FEW", 10)
-    monkeypatch.setattr(middles, "BLOCK", 300)
+    monkeypatch.setattr(averages, "FEW", 10)
+    monkeypatch.setattr(averages, "BLOCK", 300)
     column = np.random.default_rng(0).normal(size=n).round(digits) * scale
     column[::7] = np.nan
     assert (exact_mean(column), exact_median(column)) == exactly(column)
