@@ -8,6 +8,7 @@ from scipy import sparse
 
 from coterie import DBSCAN, GaussianMixture, KMeans
 from coterie.estimators import pieces as module
+from coterie.estimators.dbscan import pairwise
 from coterie.estimators.pieces import gaps_filled, picked, pieces
 
 
@@ -122,3 +123,28 @@ def test_degrees_of_k_means_are_written_in_pieces(small_pieces, monkeypatch):
     degrees = model.degrees()
     assert asked == [(30, 24)]
     np.testing.assert_array_equal(degrees, model.labels_[:, np.newaxis] == np.arange(3))
+
+
+def test_a_graph_of_distances_is_read_in_pieces(small_pieces, monkeypatch):
+    rng = np.random.default_rng(0)
+    D = sparse.random_array((60, 60), density=0.2, rng=rng, format="csr")
+    D = (D + D.T).tocsr()
+    whole = np.where(D.toarray() > 0, D.toarray(), np.inf)
+    np.fill_diagonal(whole, 0)
+    asked = []
+
+    def watched(n_rows, row_bytes):
+        asked.append(len(list(pieces(n_rows, row_bytes))))
+        return pieces(n_rows, row_bytes)
+
+    monkeypatch.setattr(pairwise, "pieces", watched)
+    expected = DBSCAN(0.5, min_samples=6).set_params(
+        metric=lambda x, y: whole[int(x[0]), int(y[0])]
+    )
+    expected.fit(np.arange(60.0)[:, np.newaxis])
+    model = DBSCAN(0.5, min_samples=6, metric="precomputed", count_neighbors=True).fit(D)
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    np.testing.assert_array_equal(model.n_neighbors_, (whole <= 0.5).sum(axis=1))
+    assert 0 < len(model.core_sample_indices_) < 60
+    np.testing.assert_array_equal(model.predict(D)[model.kind_ < 2], model.labels_[model.kind_ < 2])
+    assert asked == [60, 60]  # a piece for each row

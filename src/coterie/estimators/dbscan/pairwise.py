@@ -4,14 +4,13 @@ wide sparse rows. They are worked out for some rows at a time, so that memory st
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
@@ -19,8 +18,10 @@ from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 from coterie.algorithms.dbscan.supplied_neighbours import NeighbourLists, Rows
 from coterie.estimators.dbscan.callable_metric import asked_pairs
 from coterie.estimators.dbscan.sparse_pairs import Cosine, Euclidean
+from coterie.estimators.pieces import pieces
 
 PAIRS_AT_ONCE = 1 << 21  # distances in one portion: a few hundredths of a second, 60 MB at most
+BYTES_OF_ENTRY = 48  # of numbers that are worked out for one stored entry, about
 GIVEN = "the distances are given"
 Flags = NDArray[np.bool_]
 # near(X, rows) -> (len(rows), m): true where these rows of X are at most eps from rows of a Y.
@@ -62,19 +63,18 @@ class Graph:
     @classmethod
     def within(cls, X: Any, eps: float) -> Graph:
         """The entries up to eps, and every point's distance from itself, which is zero."""
-        near = X.data <= eps
-        row_of = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[near]
-        columns = X.indices[near]
-        itself = np.arange(X.shape[0])
-        other = row_of != columns
-        pattern = sparse.csr_array(
-            (
-                np.ones(int(other.sum()) + len(itself), dtype=bool),
-                (np.r_[row_of[other], itself], np.r_[columns[other], itself]),
-            ),
-            shape=X.shape,
-        )
-        return cls(pattern.indices, pattern.indptr)
+        n = X.shape[0]
+        indptr = np.zeros(n + 1, dtype=np.int64)
+        indices = np.empty(X.nnz + n, dtype=X.indices.dtype)  # a large part stays empty
+        for rows, row_of, near in near_entries(X, eps):
+            columns = X.indices[X.indptr[rows.start] : X.indptr[rows.stop]]
+            other = near & (columns != row_of)
+            counts = np.bincount(row_of[other] - rows.start, minlength=rows.stop - rows.start)
+            begins = np.cumsum(counts) - counts
+            neighbours = np.insert(columns[other], begins, np.arange(rows.start, rows.stop))
+            indptr[rows.start + 1 : rows.stop + 1] = indptr[rows.start] + np.cumsum(counts + 1)
+            indices[indptr[rows.start] : indptr[rows.stop]] = neighbours
+        return cls(indices[: indptr[n]], indptr)
 
     @property
     def n(self) -> int:
@@ -90,6 +90,18 @@ class Graph:
         ends = np.cumsum(lengths)
         places = np.arange(ends[-1]) + np.repeat(begin - (ends - lengths), lengths)
         return NeighbourLists(self.indices[places], ends)
+
+
+def near_entries(X: Any, eps: float) -> Iterator[tuple[slice, Rows, Flags]]:
+    """Stored entries of a CSR matrix, some rows at a time, so that Ctrl-C is handled in between.
+
+    Each part is a slice of rows, the row of each of its entries, and flags of those up to eps.
+    """
+    n = X.shape[0]
+    for rows in pieces(n, X.nnz * BYTES_OF_ENTRY / max(n, 1)):
+        ends = X.indptr[rows.start : rows.stop + 1]
+        row_of = np.repeat(np.arange(rows.start, rows.stop), np.diff(ends))
+        yield rows, row_of, X.data[ends[0] : ends[-1]] <= eps
 
 
 def by_matrix(D: NDArray[Any], eps: float) -> Compared:

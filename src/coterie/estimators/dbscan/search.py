@@ -26,6 +26,7 @@ from coterie.estimators.dbscan.pairwise import (
     Near,
     by_matrix,
     by_pairs,
+    near_entries,
     pairwise,
     rows_at_once,
     sparse_pairs,
@@ -172,10 +173,10 @@ def predict_graph(D: Any, cores: NDArray[np.intp], labels: Labels, eps: float) -
     """`predict_rows` of a sparse graph of distances to the points of the fit; others are far."""
     of_column = np.full(D.shape[1], FAR)
     of_column[cores] = labels
-    row_of = np.repeat(np.arange(D.shape[0]), np.diff(D.indptr))
-    near = D.data <= eps
     lowest = np.full(D.shape[0], FAR)
-    np.minimum.at(lowest, row_of[near], of_column[D.indices[near]])
+    for rows, row_of, near in near_entries(D, eps):
+        columns = D.indices[D.indptr[rows.start] : D.indptr[rows.stop]]
+        np.minimum.at(lowest, row_of[near], of_column[columns[near]])
     return np.where(lowest == FAR, NOISE, lowest)
 
 
