@@ -19,8 +19,8 @@ from coterie.engines.protocol import (
     total,
 )
 from coterie.engines.select import engine_over, engines_made_by
-from coterie.kernels import mixture_missing_steps, mixture_steps, steps
-from coterie.kernels.mixture_steps import Densities, Frame
+from coterie.kernels import mixture_missing_steps, mixture_steps, scan_steps
+from coterie.kernels.mixture_steps import Densities, Standardization
 from coterie.kernels.tree_sum import TreeSum
 
 X = np.random.default_rng(0).normal(size=(24_626, 2))
@@ -31,27 +31,33 @@ ONE = Densities("diag", np.zeros(1), np.zeros((1, 2)), np.ones((1, 2)))
 def test_blocks_that_would_share_a_leaf_are_refused(step) -> None:
     engine = MemoryEngine(X, block_rows=1000)
     with pytest.raises(BrokenContract, match=r"begins at row 1000, .* at multiples of"):
-        engine.reduce(step, Frame.plain(2), ONE)
+        engine.reduce(step, Standardization.plain(2), ONE)
     labels = np.zeros(len(X), dtype=np.int32)
     with pytest.raises(BrokenContract, match="begins at row 1000"):
         engine.reduce(
-            mixture_steps.label_moments, Frame.plain(2), "diag", by_row(labels), np.zeros((1, 2))
+            mixture_steps.label_moments,
+            Standardization.plain(2),
+            "diag",
+            by_row(labels),
+            np.zeros((1, 2)),
         )
 
 
 def test_second_moments_need_whole_leaves() -> None:
     with pytest.raises(BrokenContract, match="begins at row 1000"):
-        MemoryEngine(X, block_rows=1000).reduce(steps.second_moments)
+        MemoryEngine(X, block_rows=1000).reduce(scan_steps.second_moments)
     with leaves_of(1000):
         whole, parts = (MemoryEngine(X, block_rows=b) for b in (None, 3000))
-        one, other = (e.reduce(steps.second_moments).total for e in (whole, parts))
+        one, other = (e.reduce(scan_steps.second_moments).total for e in (whole, parts))
     np.testing.assert_array_equal(one, other)
     np.testing.assert_allclose(one, X.T @ X, rtol=1e-12)
 
 
 def test_an_aligned_engine_counts_every_row() -> None:
     for engine in (MemoryEngine(X), MemoryEngine(X, block_rows=1000, align=8192)):
-        assert engine.reduce(mixture_steps.sweep, Frame.plain(2), ONE).moments.mass == [len(X)]
+        assert engine.reduce(mixture_steps.sweep, Standardization.plain(2), ONE).moments.mass == [
+            len(X)
+        ]
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 16, 24, 64, 65, 256, 1000])

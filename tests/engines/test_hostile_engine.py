@@ -16,8 +16,8 @@ from coterie.algorithms.kmeans.lloyd import Rules, lloyd
 from coterie.algorithms.kmeans.seeding import SEEDINGS
 from coterie.algorithms.kmeans.survey import survey
 from coterie.algorithms.mixture.covariance import FAMILIES, Family
-from coterie.algorithms.mixture.records import mixture_from_degrees, mixture_from_labels
-from coterie.algorithms.mixture.records import survey as mixture_survey
+from coterie.algorithms.mixture.from_labels import mixture_from_degrees, mixture_from_labels
+from coterie.algorithms.mixture.survey import survey as mixture_survey
 from coterie.algorithms.random_words import Draws
 from coterie.engines.memory import MemoryEngine
 from coterie.kernels import mixture_steps
@@ -158,7 +158,7 @@ def test_mixtures_from_labels_and_degrees() -> None:
             floor = known.floor(None)
             found.append(
                 (
-                    known.frame,
+                    known.scaling,
                     mixture_from_labels(engine, known, family, labels, 3, floor),
                     mixture_from_degrees(engine, known, family, degrees, floor),
                 )

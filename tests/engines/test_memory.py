@@ -31,7 +31,7 @@ from support.kmeans_cases import (
 from coterie.algorithms.kmeans.lloyd import Rules, lloyd
 from coterie.algorithms.kmeans.survey import survey
 from coterie.engines.memory import MemoryEngine
-from coterie.kernels import _native, reference, steps
+from coterie.kernels import _native, kmeans_steps, reference
 
 BLOCKS = (1, 7, 512, None)
 ALGORITHMS = ("auto", "brute", "bounds")
@@ -48,7 +48,7 @@ def test_small_cases_are_those_of_the_definition(case, n_threads, block_rows):
 @pytest.mark.parametrize(("d", "k"), [(2, 40), (12, 40)])
 def test_threads_blocks_levels_and_algorithms_give_the_same_bits(form, d, k):
     rng = np.random.default_rng(d)
-    # Means leave the data far behind at first: the frame of float32 values has to follow.
+    # Means leave the data far behind at first: the scaling of float32 values has to follow.
     case = make_case(rng, 701, d, k, "blobs", form, "float", means="far")
     expected = definition(case)
     settings = itertools.product(THREADS, (7, 512, None), LEVELS, ALGORITHMS)
@@ -92,11 +92,11 @@ def test_a_step_made_twice_counts_the_same(again):
     engine = MemoryEngine(case.X)
     known, run = survey(engine), engine.begin()
     first, second = case.means, case.means + 0.5
-    step = (steps.assign, known, second, run, "auto", first)
-    engine.reduce(steps.assign, known, first, run, "auto")
+    step = (kmeans_steps.assign, known, second, run, "auto", first)
+    engine.reduce(kmeans_steps.assign, known, first, run, "auto")
     once = engine.reduce(*step)
     if again == "an older one":
-        engine.reduce(steps.assign, known, first + 3.0, run, "auto", second)
+        engine.reduce(kmeans_steps.assign, known, first + 3.0, run, "auto", second)
     twice = engine.reduce(*step)
     assert once.moved == twice.moved > 0
     np.testing.assert_array_equal(once.sums.sums, twice.sums.sums)

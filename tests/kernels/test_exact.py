@@ -13,7 +13,7 @@ from support.kmeans_cases import LEVELS, level, thorough
 
 from coterie.algorithms.kmeans.survey import survey
 from coterie.engines.memory import MemoryEngine
-from coterie.kernels import _native, exact, reference, steps
+from coterie.kernels import _native, exact, kmeans_steps, reference
 from coterie.kernels.exact import ClusterSums, Grid
 
 TEAM = _native.Team(2)
@@ -118,7 +118,7 @@ def single_cluster_mean(X, w=None):
     engine = MemoryEngine(X, w)
     known = survey(engine)
     start = np.zeros((1, X.shape[1]))
-    found = engine.reduce(steps.assign, known, start, None, "brute")
+    found = engine.reduce(kmeans_steps.assign, known, start, None, "brute")
     return found.sums.means(TEAM, start)[0], known
 
 

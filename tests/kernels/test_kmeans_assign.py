@@ -17,7 +17,7 @@ from support.kmeans_cases import FORMATS, LEVELS, Case, fit, level, make_case, s
 
 from coterie.algorithms.kmeans.survey import survey
 from coterie.engines.memory import MemoryEngine
-from coterie.kernels import _native, reference, steps
+from coterie.kernels import _native, kmeans_steps, reference, scan_steps
 from coterie.kernels.exact import ClusterSums
 
 Floats = NDArray[np.float64]
@@ -37,7 +37,7 @@ class Stepper:
         self.survey = survey(self.engine)
         self.block = self.engine.blocks[0]
         self.evaluated = self.settled = self.moved = 0
-        steps.assign(self.block, self.survey, self.case.means, RUN, self.algorithm)
+        kmeans_steps.assign(self.block, self.survey, self.case.means, RUN, self.algorithm)
 
     def step(self, means: Floats) -> NDArray[np.int32]:
         self.moved, self.evaluated, self.settled = self.block.cache(RUN)["lloyd"].step(means)
@@ -238,7 +238,7 @@ def test_labels_without_sums():
         case = make_case(np.random.default_rng(2), 123, 7, 9, "lattice", form, means="near")
         block = MemoryEngine(case.X).blocks[0]
         expected = reference.nearest(case.dense, case.means)
-        np.testing.assert_array_equal(steps.nearest(block, case.means), expected)
+        np.testing.assert_array_equal(kmeans_steps.nearest(block, case.means), expected)
 
 
 def test_squared_distances_are_those_of_the_definition():
@@ -248,7 +248,9 @@ def test_squared_distances_are_those_of_the_definition():
             case = make_case(rng, 57, d, k, "scales", form, means="near")
             for simd in LEVELS:
                 with level(simd):
-                    found = steps.squared_distances(MemoryEngine(case.X).blocks[0], case.means)
+                    found = kmeans_steps.squared_distances(
+                        MemoryEngine(case.X).blocks[0], case.means
+                    )
                 assert same_bits(found, reference.squared_distances(case.dense, case.means))
 
 
@@ -256,7 +258,7 @@ def test_farthest_rows_come_first_and_the_lower_row_among_equals():
     case = make_case(np.random.default_rng(4), 90, 2, 3, "lattice")
     for block_rows in (None, 7):
         engine = MemoryEngine(case.X, block_rows=block_rows, n_threads=3)
-        far = engine.reduce(steps.farthest, survey(engine), case.means, object(), 12).points
+        far = engine.reduce(kmeans_steps.farthest, survey(engine), case.means, object(), 12).points
         s = reference.squared_distances(case.X, case.means).min(axis=1)
         expected = np.lexsort((np.arange(90), -s))[:12]
         assert [point.row for point in far] == expected.tolist()
@@ -272,7 +274,7 @@ def test_the_first_value_that_is_not_finite_is_found():
         X[300, 4] = np.nan
         for block_rows in (None, 7):
             engine = MemoryEngine(X, n_threads=3, block_rows=block_rows)
-            assert engine.reduce(steps.extent).bad == (300, 3)
+            assert engine.reduce(scan_steps.extent).bad == (300, 3)
 
 
 def test_level_names():

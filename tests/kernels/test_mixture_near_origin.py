@@ -21,7 +21,7 @@ from support.mixture_cases import (
 
 from coterie.engines.memory import MemoryEngine
 from coterie.kernels import mixture_steps, triangles
-from coterie.kernels.mixture_steps import Densities, Frame, Kind
+from coterie.kernels.mixture_steps import Densities, Kind, Standardization
 
 
 def identity(kind: Kind, k: int, d: int) -> Any:
@@ -72,7 +72,8 @@ def test_moments_about_the_origin_are_taken_where_they_keep_their_digits(
     more = Densities(kind, np.r_[q.offsets, -150.0], np.r_[q.means, far], identity(kind, k + 1, d))
     with level(simd):
         fast, slow = (
-            engine.reduce(mixture_steps.sweep, Frame.plain(d), each).moments for each in (q, more)
+            engine.reduce(mixture_steps.sweep, Standardization.plain(d), each).moments
+            for each in (q, more)
         )
     assert fast.second is not None
     assert slow.second is not None
@@ -93,7 +94,7 @@ def test_moments_about_the_origin_are_not_taken_where_they_would_lose_digits(
     means[range(k), [0, 0, 1, 1]] = [7.8, -7.8, 7.8, -7.8]
     X = np.repeat(means, 500, axis=0) + width * random.normal(size=(500 * k, d))
     q = Densities(kind, np.zeros(k), means, identity(kind, k, d))
-    found = MemoryEngine(X).reduce(mixture_steps.sweep, Frame.plain(d), q).moments
+    found = MemoryEngine(X).reduce(mixture_steps.sweep, Standardization.plain(d), q).moments
     wanted = in_kind(expected(X, None, q)[4], kind).astype(float)
     assert found.second is not None
     np.testing.assert_allclose(found.second, wanted, rtol=0, atol=1e-13 * wanted.max())
@@ -108,7 +109,7 @@ def test_rows_whose_distance_overflows_do_so_to_one_side(kind: Kind, simd: str) 
     X = np.concatenate([size * (q.means / np.abs(q.means).max()) for size in sizes])
     X = np.concatenate([X, -X, np.eye(3) * 1e308, np.ones((9, 3))])
     with level(simd):
-        found = MemoryEngine(X).gather(mixture_steps.score_samples, Frame.plain(3), q)
+        found = MemoryEngine(X).gather(mixture_steps.score_samples, Standardization.plain(3), q)
     assert np.all(np.isneginf(found[:-9]))
     np.testing.assert_allclose(found[-9:], expected(X[-9:], None, q)[0].astype(float))
 
@@ -118,10 +119,10 @@ def test_rows_whose_distance_overflows_do_so_to_one_side(kind: Kind, simd: str) 
 def test_same_bits_for_threads_and_blocks_near_the_origin(kind: Kind, k: int, d: int) -> None:
     size = mixture_steps.chunk_rows(d)
     X, q = np.resize(rows(999, d, 1), (3 * size + 77, d)), near(kind, k, d, 1)
-    frame = Frame.plain(d)
-    whole = MemoryEngine(X).reduce(mixture_steps.sweep, frame, q).moments
+    scaling = Standardization.plain(d)
+    whole = MemoryEngine(X).reduce(mixture_steps.sweep, scaling, q).moments
     engines = [MemoryEngine(X, n_threads=t) for t in (2, 5)]
     engines += [MemoryEngine(X, block_rows=size, align=size)]
     for engine in engines:
-        found = engine.reduce(mixture_steps.sweep, frame, q).moments
+        found = engine.reduce(mixture_steps.sweep, scaling, q).moments
         assert_same_bits(found, whole)

@@ -23,7 +23,7 @@ from support.mixture_cases import (
 
 from coterie.engines.memory import MemoryEngine
 from coterie.kernels import _native, mixture_steps
-from coterie.kernels.mixture_steps import Densities, Frame, Kind
+from coterie.kernels.mixture_steps import Densities, Kind, Standardization
 
 
 @given(
@@ -51,7 +51,7 @@ def test_small_degrees_are_as_exact_as_large_ones(simd: str) -> None:
     wanted = expected(X, None, q)[1].astype(float)
     assert wanted.min() < 1e-285
     with level(simd):
-        found = MemoryEngine(X).gather(mixture_steps.responsibilities, Frame.plain(1), q)
+        found = MemoryEngine(X).gather(mixture_steps.responsibilities, Standardization.plain(1), q)
     np.testing.assert_allclose(found, wanted, rtol=5e-13, atol=0)
 
 
@@ -94,17 +94,17 @@ def test_what_is_left_out_is_negligible(
     X, q = apart(k, d, distance, seed, each)
     sizes = np.exp2(np.random.default_rng(seed).integers(-stretch, stretch + 1, k))
     q = replace(q, factors=q.factors * sizes[:, None], offsets=q.offsets + d * np.log(sizes))
-    frame = Frame.plain(d)
+    scaling = Standardization.plain(d)
     with level(simd):
         engine = MemoryEngine(X)
-        degrees = engine.gather(mixture_steps.responsibilities, frame, q)
+        degrees = engine.gather(mixture_steps.responsibilities, scaling, q)
         largest = degrees.max(axis=1, keepdims=True)
         kept = np.where(degrees > 2.0**-64 * largest, degrees, 0.0)
-        found = engine.reduce(mixture_steps.sweep, frame, q).moments
+        found = engine.reduce(mixture_steps.sweep, scaling, q).moments
         np.testing.assert_allclose(found.mass, kept.sum(axis=0), rtol=1e-13, atol=1e-18)
-        labels = engine.gather(mixture_steps.labels, frame, q)
+        labels = engine.gather(mixture_steps.labels, scaling, q)
         np.testing.assert_array_equal(labels, degrees.argmax(axis=1))
-        given = engine.reduce(mixture_steps.degree_moments, frame, "full", kept, q.means).moments
+        given = engine.reduce(mixture_steps.degree_moments, scaling, "full", kept, q.means).moments
         size = np.abs(given.second).max()
         np.testing.assert_allclose(found.second, given.second, rtol=1e-12, atol=1e-15 * size)
 
@@ -124,17 +124,17 @@ def test_the_same_bits_whether_densities_are_left_out_or_not(
     X = np.concatenate([np.resize(near, (size, d)), np.resize(far, (size + 77, d))])
     X += random.normal(size=X.shape) * 0.01
     w = random.uniform(0.5, 2, len(X))
-    frame = Frame.plain(d)
+    scaling = Standardization.plain(d)
     with level(simd):
-        whole = MemoryEngine(X, w).reduce(mixture_steps.sweep, frame, q)
+        whole = MemoryEngine(X, w).reduce(mixture_steps.sweep, scaling, q)
         blocks = MemoryEngine(X, w, block_rows=size, align=size)
         assert len(blocks.blocks) == 3
-        parts = blocks.reduce(mixture_steps.sweep, frame, q)
+        parts = blocks.reduce(mixture_steps.sweep, scaling, q)
         assert_same_bits(parts.moments, whole.moments)
         for visit in (mixture_steps.score_samples, mixture_steps.labels):
             np.testing.assert_array_equal(
-                MemoryEngine(X).gather(visit, frame, q),
-                MemoryEngine(X[::-1].copy()).gather(visit, frame, q)[::-1],
+                MemoryEngine(X).gather(visit, scaling, q),
+                MemoryEngine(X[::-1].copy()).gather(visit, scaling, q)[::-1],
             )
 
 
@@ -143,7 +143,7 @@ def test_of_equal_components_the_first_is_the_label(d: int) -> None:
     X, q = apart(6, d, 3.0, 1)
     for part in (q.offsets, q.means, q.factors):
         part[4] = part[1]
-    labels = MemoryEngine(X).gather(mixture_steps.labels, Frame.plain(d), q)
+    labels = MemoryEngine(X).gather(mixture_steps.labels, Standardization.plain(d), q)
     np.testing.assert_array_equal(np.unique(labels), [0, 1, 2, 3, 5])
 
 
@@ -153,12 +153,12 @@ def test_same_bits_for_threads_and_blocks(kind: Kind, d: int) -> None:
     size = mixture_steps.chunk_rows(d)
     X, q = rows(5 * size + 77, d, 1), model(kind, 4, d, 1)
     w = np.random.default_rng(2).uniform(0.5, 2, len(X))
-    frame = Frame(X.mean(axis=0), np.ones(d, dtype=np.int32))
-    whole = MemoryEngine(X, w).reduce(mixture_steps.sweep, frame, q).moments
+    scaling = Standardization(X.mean(axis=0), np.ones(d, dtype=np.int32))
+    whole = MemoryEngine(X, w).reduce(mixture_steps.sweep, scaling, q).moments
     engines = [MemoryEngine(X, w, n_threads=t) for t in (2, 3, 5, 64)]
     engines += [MemoryEngine(X, w, block_rows=b, align=size) for b in (1, 2 * size - 5)]
     for engine in engines:
-        found = engine.reduce(mixture_steps.sweep, frame, q).moments
+        found = engine.reduce(mixture_steps.sweep, scaling, q).moments
         assert_same_bits(found, whole)
 
 
@@ -180,13 +180,16 @@ def test_same_bits_in_many_cases(
     tile = rows(1 + seed % 500, d, seed).astype(np.float32).astype(np.float64)
     X = np.resize(tile, (max(1, int(chunks * size)), d))
     w = np.random.default_rng(seed).uniform(0.5, 2, len(X)) if weighted else None
-    q, frame = model(kind, k, d, seed), Frame(tile.mean(axis=0), np.zeros(d, dtype=np.int32))
-    first = MemoryEngine(X, w).reduce(mixture_steps.sweep, frame, q).moments
+    q, scaling = (
+        model(kind, k, d, seed),
+        Standardization(tile.mean(axis=0), np.zeros(d, dtype=np.int32)),
+    )
+    first = MemoryEngine(X, w).reduce(mixture_steps.sweep, scaling, q).moments
     same = X.astype(np.float32) if narrow else X
     engines = [MemoryEngine(same, w, n_threads=t) for t in (1, 2, 3, 5, 64)]
     engines += [MemoryEngine(same, w, block_rows=b, align=size) for b in (1, 7, 2 * size)]
     for engine in engines:
-        found = engine.reduce(mixture_steps.sweep, frame, q).moments
+        found = engine.reduce(mixture_steps.sweep, scaling, q).moments
         assert_same_bits(found, first)
 
 
@@ -195,18 +198,18 @@ def test_same_bits_in_many_cases(
 def test_the_likelihood_alone_is_that_of_a_sweep(kind: Kind, d: int) -> None:
     size = mixture_steps.chunk_rows(d)
     X, q = rows(2 * size + 4500, d, 3), model(kind, 4, d, 3)
-    frame = Frame(X.mean(axis=0), np.ones(d, dtype=np.int32))
-    whole = MemoryEngine(X).reduce(mixture_steps.sweep, frame, q).log_likelihood
+    scaling = Standardization(X.mean(axis=0), np.ones(d, dtype=np.int32))
+    whole = MemoryEngine(X).reduce(mixture_steps.sweep, scaling, q).log_likelihood
     for engine in (MemoryEngine(X, n_threads=3), MemoryEngine(X, block_rows=1, align=size)):
-        assert engine.reduce(mixture_steps.sweep, frame, q, moments=False).log_likelihood == whole
+        assert engine.reduce(mixture_steps.sweep, scaling, q, moments=False).log_likelihood == whole
 
 
 def test_blocks_may_be_added_in_any_order() -> None:
     X, q = rows(7 * 8192 + 3, 2, 4), model("full", 3, 2, 4)
-    frame = Frame.plain(2)
+    scaling = Standardization.plain(2)
     blocks = MemoryEngine(X, block_rows=8192).blocks
-    parts = [mixture_steps.sweep(block, frame, q) for block in blocks]
-    whole = MemoryEngine(X).reduce(mixture_steps.sweep, frame, q).moments
+    parts = [mixture_steps.sweep(block, scaling, q) for block in blocks]
+    whole = MemoryEngine(X).reduce(mixture_steps.sweep, scaling, q).moments
     for order in ([3, 0, 7, 1, 6, 2, 5, 4], [7, 6, 5, 4, 3, 2, 1, 0]):
         total = parts[order[0]]
         for i in order[1:]:
@@ -219,9 +222,9 @@ def test_blocks_may_be_added_in_any_order() -> None:
 @pytest.mark.parametrize("d", [1, 2, 3, 5, 9])
 def test_float32_equals_float64_of_the_same_values(kind: Kind, d: int) -> None:
     X, q = rows(1000, d, 3).astype(np.float32), model(kind, 3, d, 3)
-    frame = Frame.plain(d)
-    narrow = MemoryEngine(X).reduce(mixture_steps.sweep, frame, q).moments
-    wide = MemoryEngine(X.astype(np.float64)).reduce(mixture_steps.sweep, frame, q).moments
+    scaling = Standardization.plain(d)
+    narrow = MemoryEngine(X).reduce(mixture_steps.sweep, scaling, q).moments
+    wide = MemoryEngine(X.astype(np.float64)).reduce(mixture_steps.sweep, scaling, q).moments
     assert narrow.log_likelihood == wide.log_likelihood
     assert np.array_equal(narrow.first, wide.first)
 
@@ -230,11 +233,11 @@ def test_float32_equals_float64_of_the_same_values(kind: Kind, d: int) -> None:
 @pytest.mark.parametrize("d", [2, 6])
 def test_moments_of_labels_and_degrees(kind: Kind, d: int) -> None:
     X, labels = rows(700, d, 8), (np.arange(700) % 3).astype(np.int32)
-    centres, frame = rows(3, d, 9), Frame.plain(d)
+    centres, scaling = rows(3, d, 9), Standardization.plain(d)
     engine = MemoryEngine(X)
-    by_label = engine.reduce(mixture_steps.label_moments, frame, kind, labels, centres).moments
+    by_label = engine.reduce(mixture_steps.label_moments, scaling, kind, labels, centres).moments
     degrees = np.eye(3)[labels]
-    by_degree = engine.reduce(mixture_steps.degree_moments, frame, kind, degrees, centres).moments
+    by_degree = engine.reduce(mixture_steps.degree_moments, scaling, kind, degrees, centres).moments
     z = X[labels == 1] - centres[1]
     np.testing.assert_allclose(by_label.mass, np.bincount(labels))
     np.testing.assert_allclose(by_label.first[1], z.sum(axis=0), atol=1e-10)
@@ -254,7 +257,7 @@ def test_moments_about_other_centres() -> None:
 def test_a_component_without_weight_gets_exactly_nothing() -> None:
     X, q = rows(400, 3, 1), model("full", 3, 3, 1)
     q.offsets[1] = -np.inf
-    found = MemoryEngine(X).reduce(mixture_steps.sweep, Frame.plain(3), q).moments
+    found = MemoryEngine(X).reduce(mixture_steps.sweep, Standardization.plain(3), q).moments
     assert found.mass[1] == 0
     assert np.isfinite(found.log_likelihood)
 

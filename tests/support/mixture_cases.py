@@ -9,7 +9,7 @@ import numpy as np
 
 from coterie.engines.memory import MemoryEngine
 from coterie.kernels import mixture_steps, triangles
-from coterie.kernels.mixture_steps import Densities, Frame, Kind, Moments
+from coterie.kernels.mixture_steps import Densities, Kind, Moments, Standardization
 from support.kmeans_cases import level
 
 KINDS: list[Kind] = ["full", "tied", "diag", "spherical"]
@@ -60,22 +60,22 @@ def in_kind(second: Any, kind: Kind) -> Any:
 
 
 def check(X: Any, w: Any, q: Densities, engine: MemoryEngine) -> None:
-    frame = Frame.plain(X.shape[1])
+    scaling = Standardization.plain(X.shape[1])
     scores, degrees, mass, first, second = expected(X, w, q)
-    found = engine.reduce(mixture_steps.sweep, frame, q).moments
+    found = engine.reduce(mixture_steps.sweep, scaling, q).moments
     size = 1 + np.abs(scores.astype(float)).max()
     weights = np.ones(len(X)) if w is None else w
     assert abs(found.log_likelihood - (scores * weights).sum()) < 1e-13 * size * weights.sum()
     np.testing.assert_allclose(
-        engine.gather(mixture_steps.score_samples, frame, q),
+        engine.gather(mixture_steps.score_samples, scaling, q),
         scores.astype(float),
         rtol=0,
         atol=1e-13 * size,
     )
-    y = engine.gather(mixture_steps.responsibilities, frame, q)
+    y = engine.gather(mixture_steps.responsibilities, scaling, q)
     np.testing.assert_allclose(y, degrees.astype(float), rtol=0, atol=1e-12)
     np.testing.assert_allclose(y.sum(axis=1), 1.0, atol=1e-14)
-    labels = engine.gather(mixture_steps.labels, frame, q)
+    labels = engine.gather(mixture_steps.labels, scaling, q)
     assert np.all(degrees[np.arange(len(X)), labels] >= degrees.max(axis=1) - 1e-12)
     scale = 1e-12 * max(1.0, float(np.abs(second).max()))
     np.testing.assert_allclose(found.mass, mass.astype(float), rtol=0, atol=scale)

@@ -12,7 +12,7 @@ from coterie.algorithms.kmeans.records import Floats, Iteration, Run
 from coterie.algorithms.random_words import Draws
 from coterie.algorithms.stop import StopReason
 from coterie.engines.protocol import Engine
-from coterie.kernels.steps import Survey
+from coterie.kernels.scan_steps import Survey
 
 STREAM = 0x72756E  # of the words that become the seeds of runs
 

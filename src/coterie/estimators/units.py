@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from coterie.algorithms.kmeans.records import Floats, Frame, Iteration, Run
+from coterie.algorithms.kmeans.records import Floats, Iteration, Run, TraceStep
 from coterie.algorithms.mixture.records import MixtureIteration, MixtureRun
 from coterie.algorithms.restarts import RunRecord
-from coterie.kernels.steps import Extent
+from coterie.kernels.scan_steps import Extent
 
 # As exponents of two. Squares of differences must be float64 numbers, and exact sums need room.
 LARGEST_SPREAD = 480
@@ -33,7 +33,7 @@ LARGEST_TOTAL = 2.0**1023  # of weights: no rounding brings such a sum to infini
 LARGEST_MIXTURE = 2.0**1000  # of weights, which a log-likelihood multiplies
 FAR = -545  # brings any difference of two float64 numbers below 2**LARGEST_SPREAD
 
-Record = TypeVar("Record", Run, RunRecord, Iteration, Frame, MixtureRun, MixtureIteration)
+Record = TypeVar("Record", Run, RunRecord, Iteration, TraceStep, MixtureRun, MixtureIteration)
 
 
 def times_power(values: Any, exponent: int) -> Any:
@@ -104,7 +104,7 @@ POWERS: dict[type, dict[str, tuple[int, int]]] = {
     Run: OF_RUNS,
     RunRecord: {name: OF_RUNS[name] for name in OF_RUNS if name != "counts"},
     Iteration: {"error": (2, 0), "largest_move": (1, 0)},
-    Frame: {"means": (1, 0)},
+    TraceStep: {"means": (1, 0)},
     MixtureRun: {"soft_clustering_error": (0, 1)},  # rows keep their units in a mixture
     MixtureIteration: {"error": (0, 1), "decrease": (0, 1)},
 }

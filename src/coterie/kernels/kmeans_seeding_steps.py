@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from coterie.kernels import _native
 from coterie.kernels.block import Block
 from coterie.kernels.exact import Floats, Integers
-from coterie.kernels.steps import Survey
+from coterie.kernels.scan_steps import Survey
 
 FEWEST_BUCKET_BITS = 4
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from coterie.kernels import _native, mixture_steps, triangles
 from coterie.kernels.block import LEAF_ROWS, OF_THE_ROWS, Block
 from coterie.kernels.exact import Floats, Integers
-from coterie.kernels.mixture_steps import Densities, Frame, Sums
+from coterie.kernels.mixture_steps import Densities, Standardization, Sums
 from coterie.kernels.tree_sum import TreeSum
 
 WORTH_A_TEAM = 1 << 16  # values: less is swept before a second thread has woken
@@ -146,14 +146,16 @@ def _batches(n: int) -> list[slice]:
     return [slice(a, min(n, a + LEAF_ROWS)) for a in range(0, n, LEAF_ROWS)]
 
 
-def sweep(block: Block, frame: Frame, densities: Densities, *, moments: bool = True) -> Sums:
+def sweep(
+    block: Block, scaling: Standardization, densities: Densities, *, moments: bool = True
+) -> Sums:
     """E step and the sums of the M step, expected over the missing cells.
 
     Shared covariances give full second moments, since a total scatter exists only for whole rows.
     """
     if densities.kind == "tied":
         densities = densities.untied()
-    model = Marginals(frame, densities)
+    model = Marginals(scaling, densities)
     k, d = densities.means.shape
     size = 1 + k + k * d + _second_size(densities.kind, k, d)
     sums = {leaf: np.zeros(size) for leaf, _ in block.leaves()}
@@ -164,28 +166,28 @@ def sweep(block: Block, frame: Frame, densities: Densities, *, moments: bool = T
     return Sums(densities.kind, k, d, TreeSum.of_leaves(sums.items()))
 
 
-def score_samples(block: Block, frame: Frame, densities: Densities) -> Floats:
+def score_samples(block: Block, scaling: Standardization, densities: Densities) -> Floats:
     """(n,) log-likelihood of what is seen of each row; 0 where nothing is."""
-    return _row_by_row(block, frame, densities, mixture_steps.score_samples)
+    return _row_by_row(block, scaling, densities, mixture_steps.score_samples)
 
 
-def responsibilities(block: Block, frame: Frame, densities: Densities) -> Floats:
+def responsibilities(block: Block, scaling: Standardization, densities: Densities) -> Floats:
     """(n, k) degrees of belonging; the weights of the mixture where nothing is seen."""
-    return _row_by_row(block, frame, densities, mixture_steps.responsibilities)
+    return _row_by_row(block, scaling, densities, mixture_steps.responsibilities)
 
 
-def labels(block: Block, frame: Frame, densities: Densities) -> NDArray[np.int32]:
+def labels(block: Block, scaling: Standardization, densities: Densities) -> NDArray[np.int32]:
     """(n,) the component with the largest degree, the lowest index among equals."""
-    return _row_by_row(block, frame, densities, mixture_steps.labels)
+    return _row_by_row(block, scaling, densities, mixture_steps.labels)
 
 
 def _row_by_row(
     block: Block,
-    frame: Frame,
+    scaling: Standardization,
     densities: Densities,
-    step: Callable[[Block, Frame, Densities], Answer],
+    step: Callable[[Block, Standardization, Densities], Answer],
 ) -> Answer:
-    model = Marginals(frame, densities)
+    model = Marginals(scaling, densities)
     whole: Any = None
     for pattern in patterns(block):
         marginal = model.of(pattern)
@@ -204,16 +206,16 @@ class Marginal:
 
     seen: Columns
     gone: Columns
-    frame: Frame
+    scaling: Standardization
     densities: Densities
     parts: Split | None  # None: covariances along axes, and columns that know nothing of another
 
 
 class Marginals:
-    """A mixture, as rows see it that have only some of the columns. In the frame's units."""
+    """A mixture, as rows see it that have only some of the columns. In standardized units."""
 
-    def __init__(self, frame: Frame, densities: Densities) -> None:
-        self.frame, self.densities = frame, densities
+    def __init__(self, scaling: Standardization, densities: Densities) -> None:
+        self.scaling, self.densities = scaling, densities
         k, d = densities.means.shape
         self.centres = densities.means if densities.centres is None else densities.centres
         factors = densities.factors
@@ -234,7 +236,7 @@ class Marginals:
         seen, gone = pattern.seen, pattern.gone
         parts = split(self.factors, seen, gone) if self.whole else None
         factors = self.factors[:, seen] if parts is None else parts.seen
-        frame = Frame(self.frame.origin[seen], self.frame.exponent[seen])
+        scaling = Standardization(self.scaling.origin[seen], self.scaling.exponent[seen])
         diagonals = np.diagonal(factors, axis1=1, axis2=2) if self.whole else factors
         peaks = np.log(diagonals).sum(axis=1) - 0.5 * len(seen) * LOG_2_PI
         densities = Densities(
@@ -244,20 +246,22 @@ class Marginals:
             triangles.folded(factors) if self.whole else np.ascontiguousarray(factors),
             np.ascontiguousarray(self.centres[:, seen]),
         )
-        return Marginal(seen, gone, frame, densities, parts)
+        return Marginal(seen, gone, scaling, densities, parts)
 
     def _log_unit(self, columns: Columns) -> float:
-        return Frame(self.frame.origin[columns], self.frame.exponent[columns]).log_unit
+        return Standardization(
+            self.scaling.origin[columns], self.scaling.exponent[columns]
+        ).log_unit
 
     def answer(
         self,
         marginal: Marginal,
         rows: PatternRows,
-        step: Callable[[Block, Frame, Densities], Answer],
+        step: Callable[[Block, Standardization, Densities], Answer],
     ) -> NDArray[Any]:
         """What a step says of the rows of a pattern."""
         if rows.block is not None:
-            return step(rows.block, marginal.frame, marginal.densities)
+            return step(rows.block, marginal.scaling, marginal.densities)
         n, weights = len(rows.rows), np.exp(self.log_weights)
         if step is mixture_steps.score_samples:
             return np.zeros(n)
@@ -281,7 +285,7 @@ class Marginals:
         first[:, :, seen] = seen_first
         shift = self.densities.means - self.centres
         m = mass[:, :, np.newaxis]
-        # Densities are by the unit cube of the whole frame, whatever a row has of it.
+        # Densities are by the unit cube of all standardized columns, whatever a row has of it.
         log_likelihood = log_likelihood + mass.sum(axis=1) * self._log_unit(gone)
         if parts is None:
             b = shift[:, gone]
@@ -319,7 +323,7 @@ class Marginals:
             nothing = np.zeros((n, k, 0))
             return np.zeros(n), mass * np.exp(self.log_weights), nothing, nothing
         blocks = [rows.block for rows in leaves if rows.block is not None]
-        sums = mixture_steps.swept_apart(blocks, marginal.frame, marginal.densities)
+        sums = mixture_steps.swept_apart(blocks, marginal.scaling, marginal.densities)
         first_ends = 1 + k + k * s
         first = sums[:, 1 + k : first_ends].reshape(n, k, s)
         return sums[:, 0], sums[:, 1 : 1 + k], first, sums[:, first_ends:].reshape(n, k, -1)

@@ -1,6 +1,6 @@
 """What Gaussian mixtures ask of one block. Each step is a pure function of (block, model).
 
-Rows are read in a frame of the data's own: z = (x - origin) / 2^exponent, column by column, so
+Rows are standardized as they are read: z = (x - origin) / 2^exponent, column by column, so
 that neither offsets nor units cost digits. Sums are taken over chunks of rows counted from
 the first row of the whole data, and chunks are the leaves of a `TreeSum`. So blocks that begin
 at multiples of `chunk_rows` give the same bits as one block.
@@ -25,14 +25,14 @@ LOG_2 = float(np.log(2.0))
 
 
 @dataclass(frozen=True)
-class Frame:
-    """Where kernels work: z = (x - origin) / 2^exponent."""
+class Standardization:
+    """The units in which kernels work: z = (x - origin) / 2^exponent, column by column."""
 
     origin: Floats  # (d,)
     exponent: NDArray[np.int32]  # (d,)
 
     @classmethod
-    def plain(cls, d: int) -> Frame:
+    def plain(cls, d: int) -> Standardization:
         return cls(np.zeros(d), np.zeros(d, dtype=np.int32))
 
     @cached_property
@@ -42,13 +42,16 @@ class Frame:
 
     @cached_property
     def log_unit(self) -> float:
-        """Log of the volume of a unit cube of the frame, in the data's units."""
+        """Log of the volume of a standardized unit cube, in the data's units."""
         return LOG_2 * int(self.exponent.sum())
+
+
+Frame = Standardization  # its name in pickles of 0.1.0
 
 
 @dataclass(frozen=True)
 class Densities:
-    """The components of a mixture, as the sweep reads them, in the frame's units."""
+    """The components of a mixture, as the sweep reads them, in standardized units."""
 
     kind: Kind
     offsets: Floats  # (k,) log weight + log of the density's peak
@@ -79,7 +82,7 @@ class Densities:
 
 @dataclass(frozen=True)
 class Moments:
-    """Sums over all rows: log-likelihood by the frame's units, and by component r, r (z - c),
+    """Sums over all rows: log-likelihood in standardized units, and by component r, r (z - c),
     r (z - c)(z - c)'.
 
     r = weight of the row times the degree to which it belongs; c = the component's centre.
@@ -126,57 +129,63 @@ def chunk_rows(d: int) -> int:
     return _native.mixture_chunk_rows(d)
 
 
-def sweep(block: Block, frame: Frame, densities: Densities, *, moments: bool = True) -> Sums:
+def sweep(
+    block: Block, scaling: Standardization, densities: Densities, *, moments: bool = True
+) -> Sums:
     """E step and the sums of the M step in one pass; degrees of belonging are not kept. Without
     moments only the log-likelihood is known."""
     _check_alignment(block, densities.means)
-    prepared = _prepared(block, frame, densities)
+    prepared = _prepared(block, scaling, densities)
     step = prepared.sweep if moments else prepared.likelihood
     return _sums(densities.kind, densities.means, step(block.rows, block.first))
 
 
-def swept_apart(blocks: list[Block], frame: Frame, densities: Densities) -> Floats:
+def swept_apart(blocks: list[Block], scaling: Standardization, densities: Densities) -> Floats:
     """(blocks, size) the sums of each block by itself, in one row as `Sums` lays them out."""
-    prepared = _prepared(blocks[0], frame, densities)
+    prepared = _prepared(blocks[0], scaling, densities)
     swept = (prepared.sweep(block.rows, 0) for block in blocks)
     return np.stack([_sums(densities.kind, densities.means, own).tree.total for own in swept])
 
 
-def score_samples(block: Block, frame: Frame, densities: Densities) -> Floats:
+def score_samples(block: Block, scaling: Standardization, densities: Densities) -> Floats:
     """(n,) log-likelihood of each row, in the data's units."""
-    found: Floats = _prepared(block, frame, densities).scores(block.rows)
-    return found - frame.log_unit
+    found: Floats = _prepared(block, scaling, densities).scores(block.rows)
+    return found - scaling.log_unit
 
 
-def responsibilities(block: Block, frame: Frame, densities: Densities) -> Floats:
+def responsibilities(block: Block, scaling: Standardization, densities: Densities) -> Floats:
     """(n, k) degrees of belonging."""
-    found: Floats = _prepared(block, frame, densities).degrees(block.rows)
+    found: Floats = _prepared(block, scaling, densities).degrees(block.rows)
     return found
 
 
-def labels(block: Block, frame: Frame, densities: Densities) -> NDArray[np.int32]:
+def labels(block: Block, scaling: Standardization, densities: Densities) -> NDArray[np.int32]:
     """(n,) the component with the largest degree, the lowest index among equals."""
-    found: NDArray[np.int32] = _prepared(block, frame, densities).labels(block.rows)
+    found: NDArray[np.int32] = _prepared(block, scaling, densities).labels(block.rows)
     return found
 
 
 def label_moments(
-    block: Block, frame: Frame, kind: Kind, labels: NDArray[np.int32] | None, centres: Floats
+    block: Block,
+    scaling: Standardization,
+    kind: Kind,
+    labels: NDArray[np.int32] | None,
+    centres: Floats,
 ) -> Sums:
     """Sums for degrees in {0, 1}. labels : (n,) of the rows of the block, or None: all in one."""
     _check_alignment(block, centres)
-    nodes = _without_densities(block, frame, kind, centres).sums_of_labels(
+    nodes = _without_densities(block, scaling, kind, centres).sums_of_labels(
         block.rows, block.first, labels
     )
     return _sums(kind, centres, nodes)
 
 
 def degree_moments(
-    block: Block, frame: Frame, kind: Kind, degrees: Floats, centres: Floats
+    block: Block, scaling: Standardization, kind: Kind, degrees: Floats, centres: Floats
 ) -> Sums:
     """Sums for given degrees of belonging, (n, k) of the rows of the block."""
     _check_alignment(block, centres)
-    nodes = _without_densities(block, frame, kind, centres).sums_of_degrees(
+    nodes = _without_densities(block, scaling, kind, centres).sums_of_degrees(
         block.rows, block.first, np.ascontiguousarray(degrees)
     )
     return _sums(kind, centres, nodes)
@@ -186,12 +195,12 @@ def _check_alignment(block: Block, means: Floats) -> None:
     block.must_begin_at_a_multiple_of(chunk_rows(means.shape[1]))
 
 
-def _prepared(block: Block, frame: Frame, densities: Densities) -> _native.Mixture:
+def _prepared(block: Block, scaling: Standardization, densities: Densities) -> _native.Mixture:
     return _native.Mixture(
         block.team,
         densities.kind,
-        frame.origin,
-        frame.scale,
+        scaling.origin,
+        scaling.scale,
         densities.offsets,
         densities.means,
         np.ravel(densities.factors),
@@ -200,12 +209,14 @@ def _prepared(block: Block, frame: Frame, densities: Densities) -> _native.Mixtu
     )
 
 
-def _without_densities(block: Block, frame: Frame, kind: Kind, centres: Floats) -> _native.Mixture:
+def _without_densities(
+    block: Block, scaling: Standardization, kind: Kind, centres: Floats
+) -> _native.Mixture:
     """Centres for moments only: no density is ever evaluated."""
     centres = np.ascontiguousarray(centres)
     offsets = np.zeros(len(centres))
     return _native.Mixture(
-        block.team, kind, frame.origin, frame.scale, offsets, centres, None, None
+        block.team, kind, scaling.origin, scaling.scale, offsets, centres, None, None
     )
 
 

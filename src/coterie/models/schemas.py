@@ -13,7 +13,7 @@ from coterie.algorithms.mixture.records import Mixture, MixtureIteration, Mixtur
 from coterie.algorithms.restarts import RunRecord
 from coterie.estimators import DBSCAN, DBSCANPath, GaussianMixture, KMeans
 from coterie.kernels.dbscan_path_steps import Chain, Nearest
-from coterie.kernels.mixture_steps import Frame
+from coterie.kernels.mixture_steps import Standardization
 from coterie.models import consistency
 from coterie.models.compound_fields import Record, Rows, Sequence, Table
 from coterie.models.fields import Array, Count, Kind, Names, Number, Plain
@@ -131,7 +131,7 @@ MIXTURE_SCHEMA = Schema(
         "_covariance_type": WORDS,
         "_fixed": Sequence(WORDS),
         "_frame": Record(
-            Frame,
+            Standardization,
             {
                 "origin": Array("f8", ("d",)),
                 "exponent": Array("i4", ("d",), low=-MOST_POWER, high=MOST_POWER),

@@ -11,7 +11,7 @@ from sklearn.mixture import GaussianMixture
 from coterie.algorithms.mixture.covariance import FAMILIES, NotPositiveDefinite, fixed
 from coterie.algorithms.mixture.covariance import family as family_module
 from coterie.algorithms.mixture.covariance.floor import Floor, root_of
-from coterie.kernels.mixture_steps import Frame, Moments
+from coterie.kernels.mixture_steps import Moments, Standardization
 from coterie.kernels.triangles import folded, symmetric
 
 NAMES = ["full", "tied", "diag", "spherical"]
@@ -33,8 +33,8 @@ def some_covariances(name: str, k: int, d: int) -> Any:
 def test_factors_are_roots_of_the_precisions(name: str) -> None:
     family, C = FAMILIES[name], some_covariances(name, 3, 4)
     assert C.shape == family.shape(3, 4)
-    plain = Frame.plain(4)
-    U = family.factors_from_frame(family.factors(family.to_frame(C, plain)), plain)
+    plain = Standardization.plain(4)
+    U = family.factors_in_data_units(family.factors(family.standardized(C, plain)), plain)
     np.testing.assert_allclose(
         family.matrices(family.precisions(U), 3, 4) @ family.matrices(C, 3, 4),
         np.broadcast_to(np.eye(4), (3, 4, 4)),
@@ -53,13 +53,13 @@ def test_count_of_parameters_is_that_of_scikit_learn(name: str) -> None:
 def test_frame_and_back_is_exact(name: str) -> None:
     family, C = FAMILIES[name], some_covariances(name, 3, 4)
     exponent = np.array([5, 5, 5, 5] if family.isotropic else [5, -3, 0, 300], dtype=np.int32)
-    frame = Frame(np.zeros(4), exponent)
-    there = family.to_frame(C, frame)
-    assert np.array_equal(family.from_frame(there, frame), C)
-    here = family.to_frame(C, plain := Frame.plain(4))
+    scaling = Standardization(np.zeros(4), exponent)
+    there = family.standardized(C, scaling)
+    assert np.array_equal(family.in_data_units(there, scaling), C)
+    here = family.standardized(C, plain := Standardization.plain(4))
     np.testing.assert_allclose(
-        family.factors_from_frame(family.factors(there), frame),
-        family.factors_from_frame(family.factors(here), plain),
+        family.factors_in_data_units(family.factors(there), scaling),
+        family.factors_in_data_units(family.factors(here), plain),
         rtol=1e-10,
     )
 
@@ -73,9 +73,9 @@ def test_inverses_are_inverse(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_drivers_may_ask_any_family(name: str) -> None:
     """How far means went, the spread of all and of each, coordinates: as its matrices say."""
-    random, plain = np.random.default_rng(1), Frame.plain(4)
+    random, plain = np.random.default_rng(1), Standardization.plain(4)
     family, C = FAMILIES[name], some_covariances(name, 3, 4)
-    whole, framed = family.matrices(C, 3, 4), family.to_frame(C, plain)
+    whole, framed = family.matrices(C, 3, 4), family.standardized(C, plain)
     factors = family.factors(framed)
     U = np.linalg.cholesky(np.linalg.inv(whole)[:, ::-1, ::-1])[:, ::-1, ::-1]
     moved = random.uniform(size=(3, 4))
@@ -107,14 +107,14 @@ def test_drivers_may_ask_any_family(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_covariance_at_the_floor_is_flat_only_if_the_data_are_not(name: str) -> None:
     family, floor = FAMILIES[name], Floor(np.full(2, 1e-6), added=False)
-    plain, wide, thin = Frame.plain(2), np.eye(2), np.diag([1.0, 1.5e-6])
+    plain, wide, thin = Standardization.plain(2), np.eye(2), np.diag([1.0, 1.5e-6])
     if name == "spherical":
         thin = 1.5e-6 * np.eye(2)
     shapes = {"full": (1, 2, 2), "tied": (2, 2), "diag": (1, 2), "spherical": (1,)}
 
     def one(C: Any) -> Any:
         C = C if family.whole else np.diagonal(C)[: shapes[name][-1]]
-        return family.each(family.to_frame(C.reshape(shapes[name]), plain))[0]
+        return family.each(family.standardized(C.reshape(shapes[name]), plain))[0]
 
     assert family.at_floor(one(thin), floor)
     assert not family.at_floor(one(wide), floor)
@@ -155,7 +155,7 @@ def test_flat_covariances_are_named(name: str) -> None:
         C[1] = 0.0
     whose = "shared" if name == "tied" else "component 1"
     with pytest.raises(NotPositiveDefinite, match=whose) as flat:
-        FAMILIES[name].factors(FAMILIES[name].to_frame(C, Frame.plain(4)))
+        FAMILIES[name].factors(FAMILIES[name].standardized(C, Standardization.plain(4)))
     assert "reg_covar" in str(flat.value)
 
 

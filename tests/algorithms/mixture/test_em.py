@@ -15,7 +15,9 @@ from sklearn.mixture import GaussianMixture
 
 from coterie.algorithms.mixture.covariance import FAMILIES, Family, fixed
 from coterie.algorithms.mixture.em import EmRules, em
-from coterie.algorithms.mixture.records import Mixture, MixtureRun, mixture_from_labels, survey
+from coterie.algorithms.mixture.from_labels import mixture_from_labels
+from coterie.algorithms.mixture.records import Mixture, MixtureRun
+from coterie.algorithms.mixture.survey import survey
 from coterie.engines.memory import MemoryEngine
 from coterie.kernels.mixture_steps import chunk_rows
 

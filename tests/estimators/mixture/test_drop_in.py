@@ -159,18 +159,18 @@ def test_criteria_count_free_parameters_only(fixed: tuple[str, ...], free: int) 
 
 
 def test_frames_are_asked_about_without_warnings() -> None:
-    """Names of columns are compared once, and an array in place of a frame is told once."""
+    """Names of columns are compared once, and an array in place of a scaling is told once."""
     X = groups()
-    frame = pd.DataFrame(X, columns=list("abc"))
-    model = GaussianMixture(3, random_state=0).fit(frame)
+    scaling = pd.DataFrame(X, columns=list("abc"))
+    model = GaussianMixture(3, random_state=0).fit(scaling)
     questions = ("predict", "predict_proba", "score_samples", "score", "bic", "aic", "icl")
-    answers = [getattr(model, question)(frame) for question in questions]  # warnings are errors
+    answers = [getattr(model, question)(scaling) for question in questions]  # warnings are errors
     for question, answer in zip(questions, answers, strict=True):
         with pytest.warns(UserWarning, match="does not have valid feature names") as caught:
             np.testing.assert_array_equal(getattr(model, question)(X), answer)
         assert len(caught) == 1
         with pytest.raises(ValueError, match="feature names should match"):
-            getattr(model, question)(frame[["b", "a", "c"]])
+            getattr(model, question)(scaling[["b", "a", "c"]])
 
 
 def test_a_row_very_far_away_makes_criteria_infinite() -> None:

@@ -131,8 +131,8 @@ def test_masked_cells_and_frames() -> None:
     base = marginal(2, random_state=0).fit(X)
     masked = np.ma.array(np.nan_to_num(X, nan=1e9), mask=np.isnan(X))
     assert_same_mixture(base, marginal(2, random_state=0).fit(masked))
-    frame = pd.DataFrame(X, columns=list("abc")).astype("Float64")
-    assert_same_mixture(base, marginal(2, random_state=0).fit(frame))
+    scaling = pd.DataFrame(X, columns=list("abc")).astype("Float64")
+    assert_same_mixture(base, marginal(2, random_state=0).fit(scaling))
 
 
 def test_threads_do_not_change_bits() -> None:

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from coterie.algorithms.kmeans.records import Floats
-from coterie.kernels import steps
+from coterie.kernels import kmeans_steps
 from coterie.kernels.exact import ClusterSums
-from coterie.kernels.steps import Farthest, Survey
+from coterie.kernels.kmeans_steps import Farthest
+from coterie.kernels.scan_steps import Survey
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def relocated(before: ClusterSums, far: Farthest, survey: Survey) -> tuple[Clust
     for c, point in zip(empty_clusters(before), far.points, strict=False):
         if point.distance == 0:
             break  # every point lies on its mean: nothing is gained by moving
-        one = steps.single_row(survey, point.value, point.weight)
+        one = kmeans_steps.single_row(survey, point.value, point.weight)
         sums[point.label] -= one.sums[0]
         mass[point.label] -= one.mass[0]
         sums[c] += one.sums[0]
@@ -58,7 +59,7 @@ def moved(nearest: int, before: Relocation, after: Relocation, old: Floats, new:
         return nearest
     rows = np.array(list(values.values()))
     for row, was, now in zip(
-        values, steps.nearest_of(rows, old), steps.nearest_of(rows, new), strict=True
+        values, kmeans_steps.nearest_of(rows, old), kmeans_steps.nearest_of(rows, new), strict=True
     ):
         nearest -= int(was != now)
         nearest += int(before.clusters.get(row, was) != after.clusters.get(row, now))

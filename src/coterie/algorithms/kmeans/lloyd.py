@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.algorithms.kmeans.empty_clusters import Relocation, empty_clusters, moved, relocated
-from coterie.algorithms.kmeans.records import Floats, Frame, Iteration, Run
+from coterie.algorithms.kmeans.records import Floats, Iteration, Run, TraceStep
 from coterie.algorithms.stop import Stop, StopReason
 from coterie.engines.protocol import Engine
-from coterie.kernels import exact, steps
+from coterie.kernels import exact, kmeans_steps
 from coterie.kernels.exact import ClusterSums
-from coterie.kernels.steps import Assignment, Survey
+from coterie.kernels.kmeans_steps import Assignment
+from coterie.kernels.scan_steps import Survey
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Lloyd:
         self.initial_means = self.means = np.ascontiguousarray(means, dtype=np.float64)
         self._squares = exact.in_wide_units(survey.moments.squares)
         self.history: list[Iteration] = []
-        self.frames: list[Frame] = []
+        self.trace: list[TraceStep] = []
         self._run = engine.begin()
         self._clock = time.perf_counter()
         self._labels: NDArray[np.int32] | None = None
@@ -111,7 +112,7 @@ class Lloyd:
 
     def assign(self) -> Assignment:
         self._last = self.engine.reduce(
-            steps.assign,
+            kmeans_steps.assign,
             self.survey,
             self.means,
             self._run,
@@ -120,7 +121,7 @@ class Lloyd:
         )
         self._before, self._assigned = self._assigned, self.means
         if self.rules.trace:
-            self._add_frame()
+            self._add_to_trace()
         return self._last
 
     def update(self, assignment: Assignment) -> Update:
@@ -130,7 +131,9 @@ class Lloyd:
         means = self._means_of(sums)
         if self.rules.relocate and not sums.active.all():
             count = len(empty_clusters(sums))
-            far = self.engine.reduce(steps.farthest, self.survey, self.means, self._run, count)
+            far = self.engine.reduce(
+                kmeans_steps.farthest, self.survey, self.means, self._run, count
+            )
             other, gone = relocated(sums, far, self.survey)
             others = self._means_of(other)
             if self.sum_of_squares(other, others) < self.sum_of_squares(sums, means):
@@ -211,19 +214,19 @@ class Lloyd:
             history=tuple(self.history),
             seconds=seconds,
             initial_means=self.initial_means,
-            trace=tuple(self.frames) if self.rules.trace else None,
+            trace=tuple(self.trace) if self.rules.trace else None,
         )
 
     def _gather_labels(self) -> NDArray[np.int32]:
-        return self.engine.gather(steps.labels, self.survey, self.means, self._run)
+        return self.engine.gather(kmeans_steps.labels, self.survey, self.means, self._run)
 
-    def _add_frame(self) -> None:
+    def _add_to_trace(self) -> None:
         labels = self._gather_labels().copy()
         if self._labels is None:
             rows = np.arange(len(labels))
         else:
             rows = np.flatnonzero(labels != self._labels)
-        self.frames.append(Frame(self.means, rows, labels[rows]))
+        self.trace.append(TraceStep(self.means, rows, labels[rows]))
         self._labels = labels
 
 

@@ -24,12 +24,15 @@ class Iteration:
 
 
 @dataclass(frozen=True)
-class Frame:
+class TraceStep:
     """One iteration as it could be drawn: the means, and the points that changed cluster."""
 
     means: Floats  # (k, d) that the points were assigned to
     rows: NDArray[np.int64]
     labels: NDArray[np.int32]  # new labels of those rows
+
+
+Frame = TraceStep  # its name in pickles of 0.1.0
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class Run:
     history: tuple[Iteration, ...]
     seconds: float
     initial_means: Floats
-    trace: tuple[Frame, ...] | None = None
+    trace: tuple[TraceStep, ...] | None = None
 
     @property
     def reason(self) -> StopReason | None:

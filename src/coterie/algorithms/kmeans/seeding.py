@@ -18,10 +18,10 @@ from coterie.algorithms.kmeans.survey import survey as survey_of
 from coterie.algorithms.random_words import Draws
 from coterie.engines.protocol import Engine
 from coterie.engines.select import engine_over
-from coterie.kernels import kmeans_seeding_steps, steps
+from coterie.kernels import kmeans_seeding_steps, kmeans_steps, scan_steps
 from coterie.kernels.exact import Integers
 from coterie.kernels.kmeans_seeding_steps import Holdings, Seeds, Spread
-from coterie.kernels.steps import Survey
+from coterie.kernels.scan_steps import Survey
 
 PRECISION = 50  # bits of a distance in units, at most: more would not survive in float64
 TRIAL_PRECISION = 24  # bits when candidates are compared: float32 has no more
@@ -178,7 +178,7 @@ def kmeans_parallel(engine: Engine, survey: Survey, k: int, draws: Draws) -> Flo
         chosen = field.seeds.points
     if len(chosen) <= k:
         return kmeans_plusplus(engine, survey, k, draws)
-    near = engine.reduce(steps.assign, survey, chosen, None, "brute")
+    near = engine.reduce(kmeans_steps.assign, survey, chosen, None, "brute")
     weights = near.sums.weights
     small = engine_over(chosen[weights > 0], weights[weights > 0])
     of_candidates = survey_of(small)
@@ -200,10 +200,10 @@ def random_points(engine: Engine, survey: Survey, k: int, draws: Draws) -> Float
 def principal(engine: Engine, survey: Survey, k: int, draws: Draws) -> Floats:
     """Means along the principal direction: the range of v'x is cut into k equal parts, and
     each mean is the middle of one, t_c v. As in the paper, v is not centred."""
-    moments = engine.reduce(steps.second_moments).total
+    moments = engine.reduce(scan_steps.second_moments).total
     v = np.linalg.eigh(moments)[1][:, -1]
     v = v * np.copysign(1.0, v[np.argmax(np.abs(v))])
-    values = engine.reduce(steps.projection_range, v)
+    values = engine.reduce(scan_steps.projection_range, v)
     width = (values.high - values.low) / k
     middles = values.low + (np.arange(k) + 0.5) * width
     return np.outer(middles, v)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from coterie.engines.protocol import Engine
-from coterie.kernels import steps
+from coterie.kernels import scan_steps
 from coterie.kernels.exact import LARGEST_TOP, SMALLEST_EXPONENT, Floats, Grid, Integers
-from coterie.kernels.steps import Extent, Survey
+from coterie.kernels.scan_steps import Extent, Survey
 
 
 def survey(engine: Engine, extent: Extent | None = None) -> Survey:
     """Two passes: one for the ranges, one for the totals."""
-    extent = extent or engine.reduce(steps.extent)
+    extent = extent or engine.reduce(scan_steps.extent)
     top = _exponents(np.maximum(np.abs(extent.low), np.abs(extent.high)))
     low = np.where(np.isfinite(extent.tiny), _exponents(extent.tiny) - 53, top)
     mass_grid, weight_top, weight_low = None, 0, 0
@@ -31,7 +31,7 @@ def survey(engine: Engine, extent: Extent | None = None) -> Survey:
     square_top, square_low = 2 * top + weight_top, 2 * low + weight_low
     exact_squares = np.all(square_top <= LARGEST_TOP) and np.all(square_low >= SMALLEST_EXPONENT)
     square_grid = Grid.covering(square_top, square_low) if exact_squares else None
-    moments = engine.reduce(steps.moments, grid, mass_grid, square_grid)
+    moments = engine.reduce(scan_steps.moments, grid, mass_grid, square_grid)
     return Survey(extent, moments, grid, mass_grid)
 
 

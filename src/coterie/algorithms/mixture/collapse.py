@@ -38,7 +38,7 @@ def notes_of_loss(empty: Collection[int], *, weights_stay: bool) -> list[str]:
 
 
 def notes_of_collapse(family: Family, mixture: Mixture, floor: Floor) -> list[str]:
-    """A sentence on the collapsed components of a mixture in the frame's units."""
+    """A sentence on the collapsed components of a mixture in standardized units."""
     if floor.added or not family.estimated:
         return []
     each = family.each(mixture.covariances)

@@ -14,13 +14,8 @@ from coterie.algorithms.mixture.collapse import notes_of_collapse, notes_of_loss
 from coterie.algorithms.mixture.covariance import Family, NotPositiveDefinite
 from coterie.algorithms.mixture.covariance.floor import NO_ROOTS, Floor
 from coterie.algorithms.mixture.m_step import Estimate, MStep
-from coterie.algorithms.mixture.records import (
-    FirstMixture,
-    Mixture,
-    MixtureIteration,
-    MixtureRun,
-    MixtureSurvey,
-)
+from coterie.algorithms.mixture.records import FirstMixture, Mixture, MixtureIteration, MixtureRun
+from coterie.algorithms.mixture.survey import MixtureSurvey
 from coterie.algorithms.stop import Stop, StopReason
 from coterie.engines.protocol import Engine
 from coterie.kernels import mixture_steps
@@ -29,7 +24,7 @@ from coterie.kernels.mixture_steps import Densities, Moments
 
 
 class Proposal(Protocol):
-    """A way to go farther than one EM step; all mixtures are in the frame's units."""
+    """A way to go farther than one EM step; all mixtures are in standardized units."""
 
     def propose(self, before: Mixture, after: Mixture, log_likelihood: float) -> Mixture | None:
         """A mixture to try instead of `after`, the plain EM step from `before`, whose
@@ -107,7 +102,7 @@ def em(
 
 
 class Em:
-    """The state of one run: current mixture, history, trace. Mixtures are in the frame's units."""
+    """The state of one run: current mixture, history, trace. Mixtures are in standardized units."""
 
     def __init__(
         self,
@@ -122,15 +117,15 @@ class Em:
         self.sweep = sweep
         self.floor: Floor = survey.floor(rules.reg_covar)
         self.m_step = MStep(survey, family, self.floor, rules.fixed, engine.team)
-        self.mixture = start.to_frame(family, survey.frame)
+        self.mixture = start.standardized(family, survey.scaling)
         self.start = FirstMixture(
-            start.weights, start.means, self.mixture.covariances, family, survey.frame
+            start.weights, start.means, self.mixture.covariances, family, survey.scaling
         )
         self.factors = self._factors(self.mixture)
         self.fallback: Estimate | None = None  # while a proposal is on trial
-        self.log_likelihood = float("nan")  # of the last round, by the frame's units
+        self.log_likelihood = float("nan")  # of the last round, in standardized units
         if rules.bound_before is not None:
-            self.log_likelihood = survey.mass * (rules.bound_before + survey.frame.log_unit)
+            self.log_likelihood = survey.mass * (rules.bound_before + survey.scaling.log_unit)
         self.history: list[MixtureIteration] = []
         self.frames: list[Mixture] = []
         self.empty: list[int] = []  # components to which no row belongs
@@ -158,12 +153,12 @@ class Em:
     def expectation(self, densities: Densities | None = None) -> Moments:
         self.sweeps += 1
         return self.engine.reduce(
-            self.sweep, self.survey.frame, densities or self.densities()
+            self.sweep, self.survey.scaling, densities or self.densities()
         ).moments
 
     def error(self, log_likelihood: float) -> float:
-        """Soft clustering error, in the data's units: a constant apart from the frame's."""
-        return self.survey.mass * self.survey.frame.log_unit - log_likelihood
+        """Soft clustering error, in the data's units: the standardized one and a constant."""
+        return self.survey.mass * self.survey.scaling.log_unit - log_likelihood
 
     def overshot(self, moments: Moments) -> bool:
         """A proposal that is less likely than what came before it is taken back."""
@@ -198,7 +193,7 @@ class Em:
         decrease = moments.log_likelihood - self.log_likelihood
         self.log_likelihood = moments.log_likelihood
         moved = np.ldexp(
-            np.abs(after.mixture.means - self.mixture.means), self.survey.frame.exponent
+            np.abs(after.mixture.means - self.mixture.means), self.survey.scaling.exponent
         )
         self.history.append(
             MixtureIteration(error, decrease, float(moved.max()), now - self._clock, self.sweeps)
@@ -232,20 +227,20 @@ class Em:
         self.fallback, self.mixture, self.factors = after, farther, factors
 
     def in_data_units(self) -> Mixture:
-        return self.mixture.from_frame(self.family, self.survey.frame)
+        return self.mixture.in_data_units(self.family, self.survey.scaling)
 
     def finish(self, stop: Stop, started: float) -> MixtureRun:
         """The error of the last mixture. What is large leaves as soon as it was translated."""
         if self.fallback is not None:
             self.mixture, self.factors = self.fallback
             self.fallback = None
-        last = self.engine.reduce(self.sweep, self.survey.frame, self.densities(), moments=False)
+        last = self.engine.reduce(self.sweep, self.survey.scaling, self.densities(), moments=False)
         error = self.error(last.log_likelihood)
-        family, frame = self.family, self.survey.frame
+        family, scaling = self.family, self.survey.scaling
         notes = notes_of_loss(self.empty, weights_stay="weights" in self.rules.fixed)
         if self.history and "covariances" not in self.rules.fixed:
             notes += notes_of_collapse(family, self.mixture, self.floor)
-        factors = family.factors_from_frame(self.factors, frame)
+        factors = family.factors_in_data_units(self.factors, scaling)
         del self.factors
         mixture = self.in_data_units()
         del self.mixture

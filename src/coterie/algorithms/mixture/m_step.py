@@ -1,6 +1,6 @@
 """The M step: the likeliest mixture for given degrees of belonging.
 
-Mixtures are in the frame's units, and come with the factors of their covariances.
+Mixtures are in standardized units, and come with the factors of their covariances.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import numpy as np
 
 from coterie.algorithms.mixture.covariance import Family
 from coterie.algorithms.mixture.covariance.floor import Floor
-from coterie.algorithms.mixture.records import Mixture, MixtureSurvey
+from coterie.algorithms.mixture.records import Mixture
+from coterie.algorithms.mixture.survey import MixtureSurvey
 from coterie.kernels import triangles
 from coterie.kernels._native import Team
 from coterie.kernels.exact import Floats

@@ -15,7 +15,7 @@ from coterie.kernels.exact import Floats
 
 @dataclass(frozen=True)
 class MixtureChart:
-    """Coordinates of those parts of a mixture that are free, in the units of a frame."""
+    """Coordinates of those parts of a mixture that are free, in standardized units."""
 
     family: Family
     floor: Floats  # (d,) variances that EM never falls below

@@ -19,9 +19,9 @@ from coterie.estimators.cosine import rows_near_one
 from coterie.estimators.dbscan.metrics import Metric
 from coterie.estimators.units import Reach, scaled_rows, times_power
 from coterie.estimators.validation import refuse_not_finite
-from coterie.kernels import _native, steps
+from coterie.kernels import _native, scan_steps
 from coterie.kernels.block import Block
-from coterie.kernels.steps import Extent
+from coterie.kernels.scan_steps import Extent
 
 SQUARES = 480  # an exponent: sums of squares of such values, and of their inverses, are numbers
 LARGEST_TOTAL = float(np.finfo(np.float64).max) / 2
@@ -30,7 +30,7 @@ ROOM = 64  # an exponent: more than there are rows, so that no sum of weights ov
 
 def finite_extent(X: Any, team: _native.Team, names: Any = None) -> Extent:
     """The extent of rows, none of which may hold NaN or infinity. names : of the columns."""
-    extent = steps.extent(Block.over(X, None, team))
+    extent = scan_steps.extent(Block.over(X, None, team))
     refuse_not_finite(X, extent.bad, names)
     return extent
 
@@ -55,7 +55,7 @@ def comparable_rows(
 
 
 def _squares_are_numbers(X: NDArray[Any], team: _native.Team) -> bool:
-    reach = Reach.of(steps.extent(Block.over(X, None, team)))
+    reach = Reach.of(scan_steps.extent(Block.over(X, None, team)))
     return bool(reach.value <= SQUARES and reach.least >= 2.0**-SQUARES)
 
 

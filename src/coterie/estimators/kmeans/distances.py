@@ -16,8 +16,8 @@ from coterie.algorithms.kmeans.records import Floats
 from coterie.engines.protocol import Engine
 from coterie.engines.select import engine_over
 from coterie.estimators.units import FAR, LARGEST_SPREAD, Reach, scaled_rows, times_power
-from coterie.kernels import steps
-from coterie.kernels.steps import Extent
+from coterie.kernels import kmeans_steps
+from coterie.kernels.scan_steps import Extent
 
 Question = Literal["nearest", "squared distances"]
 
@@ -69,8 +69,8 @@ class Comparison:
             engine = engine_over(scaled_rows(X, exponent), team=self.engine.team)
         means = np.ascontiguousarray(times_power(self.means, exponent), dtype=np.float64)
         if question == "nearest":
-            return engine.gather(steps.nearest, means, self.extent if same else None)
-        return engine.gather(steps.squared_distances, means)
+            return engine.gather(kmeans_steps.nearest, means, self.extent if same else None)
+        return engine.gather(kmeans_steps.squared_distances, means)
 
     def _may_be_far(self) -> bool:
         """Whether some row may differ from a mean by more than squares in these units can."""

@@ -111,7 +111,7 @@ class KMeans(MeansModel):
         Error, moved points, largest move of a mean, seconds and active clusters by iteration.
     runs_ : tuple of RunRecord
         What happened in each run.
-    trace_ : tuple of Frame
+    trace_ : tuple of TraceStep
         With ``trace=True``: for each assignment update the means and the rows that changed.
     n_features_in_ : int
         Columns of X.

@@ -11,7 +11,7 @@ from coterie.algorithms.kmeans.records import Floats, Run
 from coterie.algorithms.stop import StopReason
 from coterie.estimators.kmeans.prepared import Problem
 from coterie.estimators.units import LARGEST_TOTAL, check_total
-from coterie.kernels import steps
+from coterie.kernels import kmeans_steps
 
 
 def one_batch(
@@ -37,7 +37,7 @@ def one_batch(
     inertia = data.sum_of_squares(after, moved)
     return Run(
         means=data.units.rows_out(moved),
-        labels=data.engine.gather(steps.nearest, moved, data.survey.extent),
+        labels=data.engine.gather(kmeans_steps.nearest, moved, data.survey.extent),
         active=total > 0,
         counts=total,
         inertia=inertia,

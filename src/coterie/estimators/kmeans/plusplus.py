@@ -16,7 +16,7 @@ from coterie.estimators.kmeans.estimator import KMeans
 from coterie.estimators.kmeans.initial_means import base_seed
 from coterie.estimators.kmeans.prepared import Problem, problem
 from coterie.estimators.validation import check_rows, check_weights, team_for
-from coterie.kernels import steps
+from coterie.kernels import scan_steps
 
 
 def kmeans_plusplus(
@@ -75,8 +75,8 @@ def kmeans_plusplus(
 def _first_rows(data: Problem, seeds: Floats) -> NDArray[np.int64]:
     """The first row of the user's table with the values of each seed: rows that are equal have
     equal hashes."""
-    hashes = data.engine.gather(steps.hashes)
-    of_seeds = engine_over(np.ascontiguousarray(seeds)).gather(steps.hashes)
+    hashes = data.engine.gather(scan_steps.hashes)
+    of_seeds = engine_over(np.ascontiguousarray(seeds)).gather(scan_steps.hashes)
     distinct, back = np.unique(of_seeds, return_inverse=True)
     # By their last bits first: most rows are none, and a table says so in one pass.
     wanted = np.zeros(1 << 16, dtype=np.bool_)

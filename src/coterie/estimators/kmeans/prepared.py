@@ -25,9 +25,9 @@ from coterie.estimators.units import (
     scaled_rows,
 )
 from coterie.estimators.validation import refuse_not_finite
-from coterie.kernels import _native, exact, steps
+from coterie.kernels import _native, exact, kmeans_steps, scan_steps
 from coterie.kernels.exact import ClusterSums
-from coterie.kernels.steps import Extent, Survey
+from coterie.kernels.scan_steps import Extent, Survey
 
 
 def look_at(
@@ -35,13 +35,13 @@ def look_at(
 ) -> tuple[Any, Engine, Extent]:
     """Rows, their engine and their extent: finite, and of length one if directions are wanted."""
     engine = engine_over(X, team=team)
-    extent = engine.reduce(steps.extent)
+    extent = engine.reduce(scan_steps.extent)
     refuse_not_finite(X, extent.bad, names)
     if not directions:
         return X, engine, extent
     X = unit_rows(X)
     engine = engine_over(X, team=team)
-    return X, engine, engine.reduce(steps.extent)
+    return X, engine, engine.reduce(scan_steps.extent)
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Problem:
 
     def assign(self, means: Floats) -> ClusterSums:
         """The sums of the rows nearest to each mean. means : (k, d) in the drivers' units."""
-        return self.engine.reduce(steps.assign, self.survey, means, None, "brute").sums
+        return self.engine.reduce(kmeans_steps.assign, self.survey, means, None, "brute").sums
 
     def sum_of_squares(self, sums: ClusterSums, means: Floats) -> float:
         """Sum of w |x - m|^2 over the rows, exactly, then rounded: in the units of the user."""
@@ -99,7 +99,7 @@ def problem(
     if absent is not None:
         rest = picked(X, np.flatnonzero(absent))
         engine = engine_over(counted.X, team=team)
-        extent = engine.reduce(steps.extent)
+        extent = engine.reduce(scan_steps.extent)
     own, exponent = counted.own_weights, 0  # rows of length one need no other units
     if not directions:
         reach = Reach.of(extent)
@@ -112,9 +112,9 @@ def problem(
     if exponent or own is not None:
         engine = engine_over(scaled_rows(counted.X, exponent), own, team=team)
     if exponent:
-        extent = engine.reduce(steps.extent)
+        extent = engine.reduce(scan_steps.extent)
     elif own is not None:
-        extent = replace(extent, **steps.weight_extent(own))
+        extent = replace(extent, **scan_steps.weight_extent(own))
     units = Units(exponent, counted.weight_exponent)
     survey = survey_of(engine, extent)
     return Problem(counted.X, counted.weights, absent, rest, units, engine, survey)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from coterie.algorithms.kmeans.records import Floats, Frame, Iteration, Run
+from coterie.algorithms.kmeans.records import Floats, Iteration, Run, TraceStep
 from coterie.algorithms.restarts import Restarts, RunRecord
 from coterie.algorithms.stop import StopReason
 from coterie.engines.select import engine_over
@@ -17,7 +17,7 @@ from coterie.estimators.fitting import News, read_only
 from coterie.estimators.kmeans.distances import Comparison
 from coterie.estimators.kmeans.prepared import Problem
 from coterie.estimators.units import SMALLEST_NORMAL, Units
-from coterie.kernels import steps
+from coterie.kernels import scan_steps
 
 TO_THE_CALLER = 5  # frames from a warning here to the line that called fit
 
@@ -61,18 +61,18 @@ def fitted_attributes(run: Run, data: Problem) -> dict[str, Any]:
         labels = np.empty(len(data.absent), dtype=np.int32)
         labels[present] = run.labels
         engine = engine_over(data.rest, team=data.engine.team)
-        extent = engine.reduce(steps.extent)
+        extent = engine.reduce(scan_steps.extent)
         labels[data.absent] = Comparison(
             data.rest, engine, extent, run.means, data.units.row_exponent
         ).nearest()
         attributes["labels_"] = labels
         if run.trace is not None:
-            attributes["trace_"] = tuple(_in_all_rows(frame, present) for frame in run.trace)
+            attributes["trace_"] = tuple(_in_all_rows(step, present) for step in run.trace)
     return attributes
 
 
-def _in_all_rows(frame: Frame, present: Any) -> Frame:
-    return replace(frame, rows=present[frame.rows])
+def _in_all_rows(step: TraceStep, present: Any) -> TraceStep:
+    return replace(step, rows=present[step.rows])
 
 
 def warn_of(found: Restarts[Run, RunRecord], data: Problem, max_seconds: float | None) -> None:

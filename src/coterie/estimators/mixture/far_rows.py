@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.algorithms.kmeans.records import Floats
-from coterie.kernels.mixture_steps import Densities, Frame
+from coterie.kernels.mixture_steps import Densities, Standardization
 
 
-def nearest_from_afar(X: Floats, frame: Frame, densities: Densities) -> NDArray[np.int32]:
+def nearest_from_afar(
+    X: Floats, scaling: Standardization, densities: Densities
+) -> NDArray[np.int32]:
     """(n,) the component of the smallest |U'(z - m)|^2, for rows z beside which all means are
     nothing. Where components are shaped alike, z' C^-1 m tells them apart; then the lowest index.
     """
     fraction, exponent = np.frexp(np.asarray(X, dtype=np.float64))
-    exponent = np.where(fraction == 0, -5000, exponent - frame.exponent)
+    exponent = np.where(fraction == 0, -5000, exponent - scaling.exponent)
     z = np.ldexp(fraction, np.maximum(exponent - exponent.max(axis=1, keepdims=True), -2000))
     k, d = densities.means.shape
     lengths, sides = np.empty((2, len(z), k))

@@ -25,7 +25,7 @@ from coterie.estimators.pieces import pieces
 from coterie.estimators.units import LARGEST_MIXTURE, check_total
 from coterie.estimators.validation import check_rows, check_weights, team_for
 from coterie.kernels import _native, mixture_missing_steps, mixture_steps
-from coterie.kernels.mixture_steps import Densities, Frame
+from coterie.kernels.mixture_steps import Densities, Standardization
 
 MOST_POINTS = 10**15  # beyond any memory
 ROWS_AT_ONCE = 1 << 16
@@ -251,28 +251,28 @@ class MixtureModel(
     def _team(self, X: Floats) -> _native.Team:
         return team_for(self.n_jobs, X.size * self.n_components)
 
-    def _densities(self) -> tuple[Frame, Densities]:
-        """The mixture as the kernels read it, in the frame of the fit.
+    def _densities(self) -> tuple[Standardization, Densities]:
+        """The mixture as the kernels read it, in the standardized units of the fit.
 
         Factors hold a spread near the floor to all digits, a covariance to a few, so that what is
         said of the rows of the fit agrees with its error.
         """
         family = self._family
         covariances = np.asarray(self.covariances_, dtype=np.float64)
-        frame = getattr(self, "_frame", None) or own_frame(family, self.means_, covariances)
-        mixture = Mixture(self.weights_, self.means_, covariances).to_frame(family, frame)
+        scaling = getattr(self, "_frame", None) or own_scaling(family, self.means_, covariances)
+        mixture = Mixture(self.weights_, self.means_, covariances).standardized(family, scaling)
         if hasattr(self, "precisions_cholesky_"):
             own = np.asarray(self.precisions_cholesky_, dtype=np.float64)
-            factors = family.factors_to_frame(own, frame)
+            factors = family.standardized_factors(own, scaling)
         else:  # a mixture on its way, as a callback of scikit-learn sees it
             factors = family.factors(mixture.covariances)
-        return frame, family.densities(mixture.weights, mixture.means, factors)
+        return scaling, family.densities(mixture.weights, mixture.means, factors)
 
     def _ask(self, question: str, X: Floats) -> Any:
         engine, missing = self._rows(X)
         kernels: Any = mixture_missing_steps if missing else mixture_steps
-        frame, densities = self._densities()
-        return engine.gather(getattr(kernels, question), frame, densities)
+        scaling, densities = self._densities()
+        return engine.gather(getattr(kernels, question), scaling, densities)
 
     def _degrees(self, X: Floats) -> Floats:
         degrees: Floats = self._ask("responsibilities", X)
@@ -283,11 +283,11 @@ class MixtureModel(
 
     def _overflows(self, X: Floats) -> bool:
         """Whether squared distances of some row may be too large for float64."""
-        frame, densities = self._densities()
+        scaling, densities = self._densities()
         steepest = float(np.abs(densities.factors).max())
         with np.errstate(over="ignore"):
             largest = max(
-                np.nanmax(np.abs(np.ldexp(X[some], -frame.exponent)), initial=0.0)
+                np.nanmax(np.abs(np.ldexp(X[some], -scaling.exponent)), initial=0.0)
                 for some in pieces(len(X), X.nbytes / len(X))
             )
             return bool(largest * steepest * X.shape[1] > ROOM)
@@ -328,11 +328,11 @@ class MixtureModel(
         return total, mass
 
 
-def own_frame(family: Family, means: Floats, covariances: Floats) -> Frame:
-    """A frame for a mixture that no fit has left: about its means, in units of its spread."""
+def own_scaling(family: Family, means: Floats, covariances: Floats) -> Standardization:
+    """A standardization by the means and spread of a mixture that no fit has left."""
     k, d = means.shape
     variances = family.variances(covariances, k, d).max(axis=0)
     exponent = np.frexp(np.sqrt(variances))[1].astype(np.int32)
     if family.isotropic:
         exponent = np.full(d, exponent.max(), dtype=np.int32)
-    return Frame(means.mean(axis=0), exponent)
+    return Standardization(means.mean(axis=0), exponent)

@@ -12,14 +12,14 @@ import numpy as np
 
 from coterie.algorithms.kmeans.records import Floats
 from coterie.algorithms.mixture.covariance import Family
-from coterie.algorithms.mixture.records import MixtureSurvey, survey, survey_of_cells
+from coterie.algorithms.mixture.survey import MixtureSurvey, survey, survey_of_cells
 from coterie.engines.protocol import Engine
 from coterie.engines.select import engine_over
 from coterie.estimators.pieces import gaps_filled
 from coterie.estimators.prepare import rows_of_weight_zero, rows_that_count
 from coterie.estimators.units import LARGEST_MIXTURE, Units
 from coterie.estimators.validation import refuse_not_finite
-from coterie.kernels import _native, mixture_missing_steps, mixture_steps, steps
+from coterie.kernels import _native, mixture_missing_steps, mixture_steps, scan_steps
 from coterie.kernels.mixture_steps import Sums
 
 LEAST_POWER, MOST_POWER = -1074, 1023  # of two, that are float64 numbers
@@ -56,7 +56,7 @@ def look_at_rows(
 ) -> tuple[Engine, bool]:
     """The engine over rows without infinities, and whether cells are missing."""
     engine = engine_over(X, team=team)
-    bad = engine.reduce(steps.extent).bad
+    bad = engine.reduce(scan_steps.extent).bad
     if bad is None:
         return engine, False
     if not marginal:
@@ -103,7 +103,7 @@ def _check_spread(known: MixtureSurvey, names: Any) -> None:
     """Variances are parameters of the model, so they must fit a float64."""
     low, high = known.extent.low, known.extent.high
     lost = (high > low) & (high / 2 == low / 2)  # halves of the smallest float64 are zero
-    exponent = np.where(lost, LEAST_POWER, known.frame.exponent)
+    exponent = np.where(lost, LEAST_POWER, known.scaling.exponent)
     column = int(np.argmax(np.abs(exponent)))
     if abs(exponent[column]) > WIDEST:
         # The exponents of single values end before float64 does, and those of spreads after it.

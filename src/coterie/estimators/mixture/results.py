@@ -14,7 +14,7 @@ from coterie.algorithms.stop import StopReason
 from coterie.estimators.fitting import News, read_only
 from coterie.estimators.kmeans.results import TO_THE_CALLER, warn_of_cut
 from coterie.estimators.mixture.prepared import MixtureProblem
-from coterie.kernels.mixture_steps import Frame
+from coterie.kernels.mixture_steps import Standardization
 
 
 def news_of_mixture(
@@ -33,7 +33,9 @@ def news_of_mixture(
         "means_": mixture.means,
         "covariances_": mixture.covariances,
         "n_features_in_": mixture.means.shape[1],
-        "_frame": Frame(*map(read_only, (data.survey.frame.origin, data.survey.frame.exponent))),
+        "_frame": Standardization(
+            *map(read_only, (data.survey.scaling.origin, data.survey.scaling.exponent))
+        ),
         **kept,
     }
     line = f"soft clustering error {record.error:.9g}, decrease {record.decrease:.3g}"
@@ -55,7 +57,7 @@ def fitted_attributes(run: MixtureRun, data: MixtureProblem) -> dict[str, Any]:
         "lower_bounds_": bounds,
         "soft_clustering_error_": run.soft_clustering_error,
         "history_": run.history,
-        "_frame": data.survey.frame,
+        "_frame": data.survey.scaling,
     }
     if run.trace is not None:
         attributes["trace_"] = run.trace

@@ -16,13 +16,14 @@ from coterie.algorithms.kmeans.lloyd import Rules, lloyd
 from coterie.algorithms.kmeans.records import Floats
 from coterie.algorithms.kmeans.seeding import SEEDINGS
 from coterie.algorithms.mixture.covariance import Family
-from coterie.algorithms.mixture.records import Mixture, mixture_from_degrees, mixture_from_labels
+from coterie.algorithms.mixture.from_labels import mixture_from_degrees, mixture_from_labels
+from coterie.algorithms.mixture.records import Mixture
 from coterie.algorithms.random_words import Draws
 from coterie.estimators.kmeans.estimator import KMeans
 from coterie.estimators.kmeans.prepared import Problem, problem
 from coterie.estimators.mixture.parameters import Given
 from coterie.estimators.mixture.prepared import MixtureProblem
-from coterie.kernels import steps
+from coterie.kernels import kmeans_steps
 from coterie.kernels.block import Block
 
 # Names of seedings whose points become clusters by the rows nearest to them.
@@ -103,13 +104,13 @@ def first_labels(
     except ValueError as error:
         words = str(error).replace("init='random'", f"init_params={init!r}")
         raise ValueError(words.replace("n_clusters", "n_components")) from error
-    labels: NDArray[np.int32] = hard.engine.gather(steps.nearest, seeds, hard.survey.extent)
+    labels: NDArray[np.int32] = hard.engine.gather(kmeans_steps.nearest, seeds, hard.survey.extent)
     return labels
 
 
 def _hard_problem(rows: Floats, data: MixtureProblem, *, squares_of_values: bool) -> Problem:
     """Rows for k-means; where their columns differ too much in size for squared distances, in the
-    frame of the mixture, in which all are alike."""
+    standardized units of the mixture, in which all are alike."""
 
     def of(values: Floats) -> Problem:
         return problem(
@@ -123,8 +124,8 @@ def _hard_problem(rows: Floats, data: MixtureProblem, *, squares_of_values: bool
     try:
         return of(rows)
     except ValueError:
-        frame = data.survey.frame
-        return of(np.ascontiguousarray(np.ldexp(rows - frame.origin, -frame.exponent)))
+        scaling = data.survey.scaling
+        return of(np.ascontiguousarray(np.ldexp(rows - scaling.origin, -scaling.exponent)))
 
 
 def _labels_of_model(

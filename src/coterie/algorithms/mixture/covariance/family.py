@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from coterie.algorithms.mixture.covariance.floor import NO_ROOTS, Floor, Roots
 from coterie.kernels._native import Team
 from coterie.kernels.exact import Floats
-from coterie.kernels.mixture_steps import Densities, Frame, Kind, Moments
+from coterie.kernels.mixture_steps import Densities, Kind, Moments, Standardization
 
 VALUES_AT_ONCE = 1 << 18  # of random points
 LOG_2_PI = float(np.log(2 * np.pi))
@@ -31,7 +31,7 @@ class NotPositiveDefinite(ValueError):
 
 
 class Family:
-    """A family of covariances. Outside the frame, shapes of arrays are scikit-learn's."""
+    """A family of covariances. In the data's units, shapes of arrays are scikit-learn's."""
 
     kind: ClassVar[Kind]  # of densities, as the kernels know them
     moments_kind: ClassVar[Kind]  # of second moments from which all of it can be estimated
@@ -54,27 +54,29 @@ class Family:
         """Free parameters of a mixture, for BIC and AIC."""
         return self.n_covariance_parameters(k, d) + k * d + k - 1
 
-    # Between the data's units and the frame's
+    # Between the data's units and standardized ones
 
     def scaled(self, covariances: Floats, exponent: NDArray[np.int32]) -> Floats:
         """Covariances of columns multiplied by 2^exponent."""
         raise NotImplementedError
 
-    def to_frame(self, covariances: Floats, frame: Frame) -> Floats:
-        return self.scaled(np.asarray(covariances, dtype=np.float64), -frame.exponent)
+    def standardized(self, covariances: Floats, scaling: Standardization) -> Floats:
+        return self.scaled(np.asarray(covariances, dtype=np.float64), -scaling.exponent)
 
-    def from_frame(self, covariances: Floats, frame: Frame) -> Floats:
-        return self.scaled(covariances, frame.exponent)
+    def in_data_units(self, covariances: Floats, scaling: Standardization) -> Floats:
+        return self.scaled(covariances, scaling.exponent)
 
-    def factors_from_frame(self, factors: Floats, frame: Frame) -> Floats:
+    def factors_in_data_units(self, factors: Floats, scaling: Standardization) -> Floats:
         """precisions_cholesky in the data's units."""
         raise NotImplementedError
 
-    def factors_to_frame(self, factors: Floats, frame: Frame) -> Floats:
+    def standardized_factors(self, factors: Floats, scaling: Standardization) -> Floats:
         """And back, to the last bit."""
-        return self.factors_from_frame(factors, Frame(frame.origin, -frame.exponent))
+        return self.factors_in_data_units(
+            factors, Standardization(scaling.origin, -scaling.exponent)
+        )
 
-    # EM, in the frame's units
+    # EM, in standardized units
 
     def estimate(
         self, moments: Moments, shift: Floats, floor: Floor, team: Team | None = None
@@ -108,7 +110,7 @@ class Family:
         raise NotImplementedError
 
     def densities(self, weights: Floats, means: Floats, factors: Floats) -> Densities:
-        """In the frame's units, log densities too."""
+        """In standardized units, log densities too."""
         k, d = means.shape
         with np.errstate(divide="ignore"):  # a component may have lost all its weight
             offsets = np.log(weights) + self.log_peaks(factors, k, d)
@@ -122,7 +124,7 @@ class Family:
         """How far the farthest mean went, in standard deviations; moved : (k, d), none negative."""
         raise NotImplementedError
 
-    # Collapse, in the frame's units
+    # Collapse, in standardized units
 
     def each(self, covariances: Floats) -> Sequence[Floats] | Floats:
         """One covariance after the other, of every component or the shared one."""

@@ -28,7 +28,7 @@ NO_ROOTS: Roots = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Floor:
-    """The least spread a covariance keeps, by column, in the frame's units.
+    """The least spread a covariance keeps, by column, in standardized units.
 
     `added` is scikit-learn's reg_covar: the values are added to the variances. Otherwise spread
     below the floor is raised to it, which is the likeliest covariance among those that are nowhere

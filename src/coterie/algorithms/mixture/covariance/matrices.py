@@ -24,7 +24,7 @@ from coterie.algorithms.mixture.covariance.floor import (
 from coterie.kernels import triangles
 from coterie.kernels._native import Team
 from coterie.kernels.exact import Floats
-from coterie.kernels.mixture_steps import Densities, Frame, Kind, Moments
+from coterie.kernels.mixture_steps import Densities, Kind, Moments, Standardization
 
 
 class Matrices(Family):
@@ -34,7 +34,7 @@ class Matrices(Family):
     whole = True
 
     def stack(self, covariances: Floats) -> Floats:
-        """(1 or k, d, d) matrices, from the frame."""
+        """(1 or k, d, d) matrices, from standardized ones."""
         raise NotImplementedError
 
     def unstack(self, matrices: Floats) -> Floats:
@@ -116,25 +116,25 @@ class Full(Matrices):
     def n_covariance_parameters(self, k: int, d: int) -> int:
         return k * triangles.size(d)
 
-    def to_frame(self, covariances: Floats, frame: Frame) -> Floats:
+    def standardized(self, covariances: Floats, scaling: Standardization) -> Floats:
         k, d = covariances.shape[:2]
         out = triangles.empty((k, triangles.size(d)))
         for c, C in enumerate(covariances):
-            out[c] = triangles.folded(np.ldexp(C, -(frame.exponent[:, None] + frame.exponent)))
+            out[c] = triangles.folded(np.ldexp(C, -(scaling.exponent[:, None] + scaling.exponent)))
         return out
 
-    def from_frame(self, covariances: Floats, frame: Frame) -> Floats:
+    def in_data_units(self, covariances: Floats, scaling: Standardization) -> Floats:
         out = triangles.symmetric(covariances)
-        return np.asarray(np.ldexp(out, frame.exponent[:, None] + frame.exponent, out=out))
+        return np.asarray(np.ldexp(out, scaling.exponent[:, None] + scaling.exponent, out=out))
 
-    def factors_from_frame(self, factors: Floats, frame: Frame) -> Floats:
+    def factors_in_data_units(self, factors: Floats, scaling: Standardization) -> Floats:
         out = triangles.upper(factors)
-        return np.asarray(np.ldexp(out, -frame.exponent[:, None], out=out))
+        return np.asarray(np.ldexp(out, -scaling.exponent[:, None], out=out))
 
-    def factors_to_frame(self, factors: Floats, frame: Frame) -> Floats:
-        out = triangles.empty((len(factors), triangles.size(len(frame.exponent))))
+    def standardized_factors(self, factors: Floats, scaling: Standardization) -> Floats:
+        out = triangles.empty((len(factors), triangles.size(len(scaling.exponent))))
         for c, U in enumerate(factors):
-            out[c] = triangles.folded(np.ldexp(U, frame.exponent[:, None]))
+            out[c] = triangles.folded(np.ldexp(U, scaling.exponent[:, None]))
         return out
 
     def estimate_with_roots(
@@ -195,7 +195,7 @@ class Full(Matrices):
 
 
 class Tied(Matrices):
-    """All components share one covariance matrix: (d, d), in the frame too."""
+    """All components share one covariance matrix: (d, d), standardized too."""
 
     kind = "tied"
     shared = True
@@ -209,8 +209,8 @@ class Tied(Matrices):
     def scaled(self, covariances: Floats, exponent: NDArray[np.int32]) -> Floats:
         return np.asarray(np.ldexp(covariances, exponent[:, None] + exponent))
 
-    def factors_from_frame(self, factors: Floats, frame: Frame) -> Floats:
-        return np.asarray(np.ldexp(factors, -frame.exponent[:, None]))
+    def factors_in_data_units(self, factors: Floats, scaling: Standardization) -> Floats:
+        return np.asarray(np.ldexp(factors, -scaling.exponent[:, None]))
 
     def estimate_with_roots(
         self, moments: Moments, shift: Floats, floor: Floor, team: Team | None = None

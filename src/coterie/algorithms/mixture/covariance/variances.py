@@ -12,7 +12,7 @@ from coterie.algorithms.mixture.covariance.family import LOG_2_PI, Family, NotPo
 from coterie.algorithms.mixture.covariance.floor import AT, NEAR, NO_ROOTS, Floor, Roots
 from coterie.kernels._native import Team
 from coterie.kernels.exact import Floats
-from coterie.kernels.mixture_steps import Densities, Frame, Moments
+from coterie.kernels.mixture_steps import Densities, Moments, Standardization
 
 
 class Variances(Family):
@@ -91,8 +91,8 @@ class Diag(Variances):
     def scaled(self, covariances: Floats, exponent: NDArray[np.int32]) -> Floats:
         return np.asarray(np.ldexp(covariances, 2 * exponent))
 
-    def factors_from_frame(self, factors: Floats, frame: Frame) -> Floats:
-        return np.asarray(np.ldexp(factors, -frame.exponent))
+    def factors_in_data_units(self, factors: Floats, scaling: Standardization) -> Floats:
+        return np.asarray(np.ldexp(factors, -scaling.exponent))
 
     def least(self, floor: Floats) -> Floats:
         return floor
@@ -138,8 +138,8 @@ class Spherical(Variances):
     def scaled(self, covariances: Floats, exponent: NDArray[np.int32]) -> Floats:
         return np.asarray(np.ldexp(covariances, 2 * int(exponent[0])))
 
-    def factors_from_frame(self, factors: Floats, frame: Frame) -> Floats:
-        return np.asarray(np.ldexp(factors, -int(frame.exponent[0])))
+    def factors_in_data_units(self, factors: Floats, scaling: Standardization) -> Floats:
+        return np.asarray(np.ldexp(factors, -int(scaling.exponent[0])))
 
     def least(self, floor: Floats) -> Floats:
         return np.asarray(floor.mean())
