@@ -2,13 +2,13 @@
 
 import signal
 import threading
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 from coterie import GaussianMixture, compare
 from coterie.algorithms.mixture.covariance import floor
-from coterie.choosing import compare as comparing
 from coterie.interruptible import interruptible
 
 needs_signals = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs signals")
@@ -79,6 +79,7 @@ def test_agreement_of_labels_can_be_interrupted(monkeypatch):
         asked.append(work.__name__)
         return work(*arguments)
 
-    monkeypatch.setattr(comparing, "interruptible", watched)
+    module = import_module("coterie.choosing.compare")  # the name `compare` is the function
+    monkeypatch.setattr(module, "interruptible", watched)
     compare(np.arange(4.0)[:, np.newaxis], [[0, 0, 1, 1], [0, 1, 1, 1]])
     assert asked == ["adjusted_rand_score", "adjusted_mutual_info_score"]

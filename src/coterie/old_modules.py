@@ -19,7 +19,7 @@ NEW_NAMES = {
     "coterie.algorithms.results": "coterie.algorithms.kmeans.records",
     "coterie.algorithms.waves": "coterie.algorithms.dbscan.trace",
     "coterie.choosing.comparing": "coterie.choosing.compare",
-    "coterie.choosing.diagnoses": "coterie.choosing.diagnose",
+    "coterie.choosing.diagnoses": "coterie.choosing.diagnose.case",
     "coterie.data.audio": "coterie.data.media.audio",
     "coterie.data.patches": "coterie.data.media.patches",
     "coterie.data.pixels": "coterie.data.media.pixels",

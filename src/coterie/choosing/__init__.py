@@ -1,4 +1,9 @@
-"""What people decide: how many clusters, how near is near, which model, and what went wrong."""
+"""Choices with reasons: the number of clusters, eps, a method, comparisons, and faults of a fit.
+
+`choose_k`, `choose_eps`, `compare` and `silhouettes` stand in the files of their names; `decide.py`
+takes a method, `diagnose/` finds faults of a fit. All of them fit and ask the estimators as a user
+would, and may use `algorithms` for names. Begin with `k.py`; `sampling.py` holds what all share.
+"""
 
 from coterie.choosing.compare import ModelComparison, compare
 from coterie.choosing.diagnose import Diagnosis, diagnose

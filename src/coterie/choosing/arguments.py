@@ -1,4 +1,4 @@
-"""What the functions that choose may be asked, checked at the door: before any work is done."""
+"""Checks of the arguments of all functions that choose, before any work is done."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LARGEST_SEED = 2**32 - 1  # of NumPy's RandomState
 
 
 def whole(value: Any, name: str, remedy: str, *, least: int = 1, most: int | None = None) -> int:
-    """A whole number, or an error that ends in the remedy."""
+    """Check a whole number; an error ends in the remedy."""
     numbers = f"{least} or more"
     try:
         if isinstance(value, bool | np.bool_):
@@ -35,7 +35,7 @@ def whole(value: Any, name: str, remedy: str, *, least: int = 1, most: int | Non
 
 
 def sample_size(value: Any) -> int | None:
-    """Rows that stand for all, or None: all do."""
+    """Check the number of rows that stand for all; None: all rows are used."""
     if value is None:
         return None
     words = "None takes all rows, and the default is right for most data"
@@ -55,6 +55,7 @@ def seed(random_state: Any) -> None:
 
 
 def callback(value: Any, called_with: str) -> None:
+    """Check a callback. called_with : its arguments, for the message."""
     if value is None or (callable(value) and not isinstance(value, type)):
         return
     raise TypeError(
@@ -64,10 +65,12 @@ def callback(value: Any, called_with: str) -> None:
 
 
 def threads(n_jobs: Any, caller: str) -> None:
+    """Check a number of threads as the estimators do."""
     validate_parameter_constraints({"n_jobs": N_JOBS}, {"n_jobs": n_jobs}, caller)
 
 
 def metric(value: Any, caller: str) -> None:
+    """Check a metric as DBSCAN does."""
     if isinstance(value, type):  # a class can be called, and gives no distance
         raise TypeError(
             f"expected metric to be a name or a function of two rows, got the class "
@@ -78,6 +81,7 @@ def metric(value: Any, caller: str) -> None:
 
 
 def one_of(value: Any, name: str, allowed: Iterable[str]) -> None:
+    """Check a name against those allowed, of which the first is the default."""
     names = tuple(allowed)
     if not (isinstance(value, str) and value in names):
         raise ValueError(
@@ -87,7 +91,7 @@ def one_of(value: Any, name: str, allowed: Iterable[str]) -> None:
 
 
 def model(value: Any, caller: str) -> None:
-    """Refuse what is not an estimator; whether it is fitted, others look."""
+    """Refuse anything but an estimator, fitted or not."""
     if isinstance(value, type) or not hasattr(value, "fit"):
         got = f"the class {value.__name__}" if isinstance(value, type) else _told(value)
         raise TypeError(
@@ -97,6 +101,6 @@ def model(value: Any, caller: str) -> None:
 
 
 def _told(value: Any) -> str:
-    """A value as a message can show it: whole if it is short."""
+    """Return a value as a message can show it: in full if it is short."""
     shown = repr(value)
     return shown if len(shown) <= 60 else f"a {type(value).__name__}"

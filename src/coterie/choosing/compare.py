@@ -1,4 +1,4 @@
-"""Models side by side: how far they agree, how well their clusters hold together."""
+"""Models side by side: agreement, silhouettes and sizes of their clusters."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Labels = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class ModelComparison:
-    """What models make of the same rows."""
+    """Clusterings of the same rows by several models, side by side."""
 
     names: tuple[str, ...]
     ari: Floats  # (m, m) adjusted Rand index of each pair; 1: the same clusters
@@ -47,7 +47,7 @@ class ModelComparison:
     # are of these
 
     def table(self) -> dict[str, list[Any]]:
-        """One entry per model; the agreement is that with the first."""
+        """Columns with one entry per model; agreement is with the first model."""
         return {
             "model": list(self.names),
             "clusters": [len(sizes) for sizes in self.sizes],
@@ -83,7 +83,7 @@ def compare(
     sample_size: int | None = 5000,
     random_state: Any = 0,
 ) -> ModelComparison:
-    """Compare what models make of the rows of X.
+    """Compare the clusters that models find in the rows of X.
 
     Parameters
     ----------
@@ -93,11 +93,11 @@ def compare(
         Fitted estimators (``labels_`` where they have one for each row of X, `predict` otherwise),
         estimators to be fitted (a copy is), loaded models, or arrays of labels, (n_samples,).
     names : sequence of str or None, default=None
-        By default the class of each model and what tells it from the others.
+        By default the class of each model, and the parameters in which models of a class differ.
     sample_size : int or None, default=5000
         Rows whose Euclidean silhouettes stand for all when there are more; None: exact.
     random_state : int, RandomState instance or None, default=0
-        Which sample.
+        Seed of the sample.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def _listed(values: Any, name: str) -> list[Any]:
 
 
 def _agreement(labels: Sequence[Labels], score: Callable[[Labels, Labels], float]) -> Floats:
-    """(m, m) of each pair; everything agrees with itself, and with others as they with it."""
+    """Scores of all pairs, (m, m): symmetric, and 1 for a model with itself."""
     found = np.eye(len(labels))
     for i, j in combinations(range(len(labels)), 2):
         found[i, j] = found[j, i] = interruptible(score, labels[i], labels[j])
@@ -176,11 +176,19 @@ def _sizes(labels: Labels) -> dict[int, int]:
     return dict(zip(present.tolist(), counts.tolist(), strict=True))
 
 
-TELLING = ("n_clusters", "n_components", "eps", "min_samples", "covariance_type", "init", "metric")
+SHOWN = (  # parameters in names
+    "n_clusters",
+    "n_components",
+    "eps",
+    "min_samples",
+    "covariance_type",
+    "init",
+    "metric",
+)
 
 
 def _names(models: Sequence[Any]) -> list[str]:
-    """The class, and the parameters in which models of that class differ."""
+    """Names of models: the class, and the parameters in which models of that class differ."""
     parts = []
     for model in models:
         model = getattr(model, "estimator", model)
@@ -189,12 +197,12 @@ def _names(models: Sequence[Any]) -> list[str]:
     names = []
     for kind, settings in parts:
         alike = [other for name, other in parts if name == kind]
-        telling = [
+        differing = [
             f"{name}={settings[name]}"
-            for name in TELLING
+            for name in SHOWN
             if name in settings and len({str(other.get(name)) for other in alike}) > 1
         ]
-        names.append(f"{kind} {', '.join(telling)}".strip())
+        names.append(f"{kind} {', '.join(differing)}".strip())
     return [
         name if names.count(name) == 1 else f"{name} {1 + names[:i].count(name)}"
         for i, name in enumerate(names)

@@ -1,8 +1,8 @@
 """The method that suits the data, decided by three choices on the same rows.
 
-k-means for every k, mixtures for every k, and DBSCAN along eps are looked at together. Density
+The choices are those of k-means for every k, mixtures for every k, and DBSCAN along eps. Density
 decides first, because empty space sets its clusters apart beyond doubt; then mixtures, whose
-clusters may be long; else k-means.
+clusters may be long; otherwise k-means is taken.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ UNEQUAL = 10.0  # ratio of spreads from which columns are scaled
 SAME = 0.9  # adjusted Rand index of clusterings that count as the same
 WITHIN = 0.98  # homogeneity of clusters that only divide others
 WIDE = 1.2  # ratio of eps over which the same clusters are found
-FEW_LEFT = 0.15  # noise that clear clusters leave
+FEW_LEFT = 0.15  # noise beside clear clusters, as a part of the rows
 FEW_CRUMBS = 1.5  # ratio of all clusters to the large ones
 GOOD = 0.6  # silhouette of groups that are clearly apart
 

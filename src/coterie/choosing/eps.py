@@ -1,4 +1,4 @@
-"""How near is near: the k-distance curve, what DBSCAN finds along it, the pick and its reason."""
+"""The choice of eps for DBSCAN: clusters along the k-distance curve, the pick and its reason."""
 
 from __future__ import annotations
 
@@ -10,45 +10,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.choosing import arguments
-from coterie.choosing.eps_search import Finder, finder_for
+from coterie.choosing.eps_search import EpsSearch, search_for
 from coterie.choosing.knee import knee
 from coterie.choosing.sampling import Floats, checked_rows
 from coterie.estimators import DBSCAN, DBSCANPath
 from coterie.formatting import number, plural, share, text_table
 
-LEAST_SHARE = 0.01  # of the rows, in a cluster that is more than a crumb
-MOST_NOISE = 0.5
+LEAST_SHARE = 0.01  # of the rows, in a large cluster
+MOST_NOISE = 0.5  # of the rows, with an eps of a plateau
 NARROW = 1.1  # a plateau whose ends differ by less says nothing
 
 
 @dataclass(frozen=True)
 class EpsRow:
-    """What DBSCAN finds with one eps."""
+    """Clusters and noise of DBSCAN with one eps."""
 
     eps: float
     n_clusters: int
-    large: int  # clusters with at least 1 % of the rows
+    large: int  # number of clusters with at least 1 % of the rows
     noise: float  # part of the rows
     largest: float  # part of the rows in the largest cluster
 
 
 @dataclass(frozen=True, eq=False)
 class EpsChoice:
-    """A table of candidates, the pick, and why."""
+    """A table of candidates, the pick, and the reason for it."""
 
     eps: float
     reason: str
     min_samples: int
-    knee: float | None  # where the k-distance curve bends
-    plateau: tuple[float, float] | None  # between these the same clusters are found
+    knee: float | None  # eps at the bend of the k-distance curve
+    plateau: tuple[float, float] | None  # least and largest eps with the same clusters
     rows: tuple[EpsRow, ...]
     distances: Floats = field(repr=False)  # to the min_samples-th nearest row, ascending
-    sample: int | None  # how many rows the distances belong to; None: all
-    path: DBSCANPath | None = field(repr=False)  # labels for any other eps, where there is one
+    sample: int | None  # number of rows whose distances these are; None: all rows
+    path: DBSCANPath | None = field(repr=False)  # labels for any other eps; None: many fits
     model: Any = field(repr=False)  # DBSCAN, fitted with the pick
 
     def table(self) -> dict[str, list[Any]]:
-        """One entry per candidate; shares are parts of one."""
+        """Columns with one entry per candidate; shares are parts of one."""
         return {
             "eps": [row.eps for row in self.rows],
             "clusters": [row.n_clusters for row in self.rows],
@@ -74,15 +74,15 @@ def choose_eps(
     n_jobs: int | None = None,
     callback: Callable[[int, int, float], object] | None = None,
 ) -> EpsChoice:
-    """Choose the distance up to which points are nearby, with a reason.
+    """Choose eps, the distance within which points are neighbours, with a reason.
 
-    What DBSCAN finds is looked at along the curve of distances to the `min_samples`-th nearest
-    point. Where the same number of large clusters is found over the widest range of distances, eps
-    is the middle of that range; without such a range it is where the curve bends.
+    Candidates lie along the curve of distances to the `min_samples`-th nearest point. DBSCAN finds
+    the same number of large clusters over some ranges of eps: the pick is the middle of the widest
+    range. Without such a range the pick is the bend of the curve.
 
-    One :class:`DBSCANPath` answers for all distances, exactly and for all rows, up to a million
-    rows of at most 8 columns, or 100,000 rows of more. Beyond that, and for sparse rows and other
-    metrics, DBSCAN is fitted with each candidate, and the curve is that of a sample of rows.
+    One :class:`DBSCANPath` answers for every eps, exactly and for all rows: up to a million rows
+    of at most 8 columns, or 100,000 wider rows. Beyond that, and for sparse rows and other metrics,
+    DBSCAN is fitted with each candidate, and the curve is that of a sample of rows.
 
     Parameters
     ----------
@@ -92,10 +92,10 @@ def choose_eps(
     metric : str or callable, default="euclidean"
         As for :class:`DBSCAN`, without "precomputed".
     sample_size : int or None, default=10_000
-        Rows whose distances make the curve where there is a sample; each distance is exact, to the
-        nearest of all rows. None: all rows, also beyond the limits above.
+        Number of rows of the sample, if there is one; each distance is exact, to the nearest of all
+        rows. None: all rows, also beyond the limits above.
     random_state : int, RandomState instance or None, default=0
-        Which sample.
+        Seed of the sample.
     n_jobs : int or None, default=None
         Threads.
     callback : callable or None, default=None
@@ -114,42 +114,42 @@ def choose_eps(
     if isinstance(metric, str) and metric == "precomputed":
         raise ValueError("expected a metric for rows, got 'precomputed'; pass the rows themselves")
     rows = checked_rows(X)
-    finder = finder_for(rows, min_samples, metric, sample_size, random_state, n_jobs)
-    curve = finder.distances
+    search = search_for(rows, min_samples, metric, sample_size, random_state, n_jobs)
+    curve = search.distances
     bend = knee(np.arange(len(curve)), curve)
     bend_at = None if bend is None or curve[bend] == 0 else float(curve[bend])
-    tries = _tries(finder, bend_at)
+    tries = _tries(search, bend_at)
     table = []
     for done, eps in enumerate(tries, start=1):
-        table.append(_row(eps, finder.labels(eps)))
+        table.append(_row(eps, search.labels(eps)))
         if callback is not None:
             callback(done, len(tries), eps)
     plateau = _widest(table)
     eps = _pick(table, plateau, bend_at)
     if eps not in tries:
-        table = sorted([*table, _row(eps, finder.labels(eps))], key=lambda row: row.eps)
+        table = sorted([*table, _row(eps, search.labels(eps))], key=lambda row: row.eps)
     return EpsChoice(
         eps=eps,
-        reason=_reason(table, eps, plateau, bend_at, finder.sample),
+        reason=_reason(table, eps, plateau, bend_at, search.sample),
         min_samples=min_samples,
         knee=bend_at,
         plateau=None if plateau is None else (plateau[0].eps, plateau[-1].eps),
         rows=tuple(table),
         distances=curve,
-        sample=finder.sample,
-        path=finder.path,
+        sample=search.sample,
+        path=search.path,
         model=DBSCAN(eps, min_samples=min_samples, metric=metric, n_jobs=n_jobs).fit(X),
     )
 
 
-def _tries(finder: Finder, bend: float | None) -> list[float]:
-    """Distances from where few points are core points to where nearly all are, evenly by ratio."""
-    positive = finder.distances[finder.distances > 0]
+def _tries(search: EpsSearch, bend: float | None) -> list[float]:
+    """Candidates from few core points to nearly all rows, evenly by ratio."""
+    positive = search.distances[search.distances > 0]
     if not len(positive):  # every row has copies enough to be a core point with any eps
         return [1.0]
     low = float(np.quantile(positive, 0.02))
     high = min(1.3 * float(positive[-1]), 30.0 * float(np.median(positive)))
-    even = np.geomspace(low, max(high, 1.01 * low), finder.candidates)
+    even = np.geomspace(low, max(high, 1.01 * low), search.candidates)
     steps = {_typed(eps) for eps in even}
     return sorted(steps if bend is None else steps | {_typed(bend)})
 
@@ -186,7 +186,7 @@ def _pick(table: list[EpsRow], plateau: list[EpsRow] | None, bend: float | None)
 
 
 def _typed(value: float) -> float:
-    """A number that a person can type."""
+    """Round to three digits, which a person can type."""
     return float(f"{value:.3g}")
 
 

@@ -1,4 +1,4 @@
-"""Who tells what DBSCAN finds with one eps after the other: one structure, or a fit for each."""
+"""Labels of DBSCAN for one eps after the other: from one structure, or from a fit for each."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ PATH_METRICS = ("euclidean", "manhattan", "chebyshev")
 FEW_COLUMNS = 8
 MOST_ROWS, MOST_WIDE_ROWS = 1_000_000, 100_000  # of few columns, and of more, for one structure
 CANDIDATES, FEWER_CANDIDATES = 32, 14
-MANY_VALUES = 1_000_000  # of X, from where on every fit takes long
+MANY_VALUES = 1_000_000  # of X: from here on every fit takes long
 
 Labels = NDArray[np.int64]
 
 
-class Finder(Protocol):
-    """What `choose_eps` asks."""
+class EpsSearch(Protocol):
+    """The k-distance curve, and labels for any eps."""
 
     distances: Floats  # to the min_samples-th nearest row, ascending
-    sample: int | None  # how many rows these belong to; None: all
-    candidates: int  # how many eps are worth the time
+    sample: int | None  # number of rows whose distances these are; None: all rows
+    candidates: int  # number of eps that are worth the time
     path: DBSCANPath | None
 
     def labels(self, eps: float) -> Labels: ...
 
 
 class OneStructure:
-    """All rows and every eps, from one fit."""
+    """Labels of all rows for every eps, from one DBSCANPath."""
 
     sample: int | None = None
     candidates = CANDIDATES
@@ -48,7 +48,7 @@ class OneStructure:
 
 
 class ManyFits:
-    """A fit for each eps."""
+    """Labels from a fit of DBSCAN for each eps."""
 
     path: DBSCANPath | None = None
 
@@ -71,15 +71,15 @@ class ManyFits:
         return labels
 
 
-def finder_for(
+def search_for(
     X: Any,
     min_samples: int,
     metric: Any,
     sample_size: int | None,
     random_state: Any,
     n_jobs: int | None,
-) -> Finder:
-    """One structure where it knows the metric and is soon made; otherwise many fits."""
+) -> EpsSearch:
+    """Return one structure if it knows the metric and is quick to build, otherwise many fits."""
     asked = Metric.of(metric, None, None)
     asked.check(X)
     name = asked.name
@@ -91,8 +91,8 @@ def finder_for(
         and n >= min_samples
         and fit_bytes(n, d, min_samples) <= allowed_memory(None)
     )
-    soon = n <= (MOST_ROWS if d <= FEW_COLUMNS else MOST_WIDE_ROWS)
-    if possible and (soon or sample_size is None):
+    quick = n <= (MOST_ROWS if d <= FEW_COLUMNS else MOST_WIDE_ROWS)
+    if possible and (quick or sample_size is None):
         path = DBSCANPath(min_samples, metric=name, n_jobs=n_jobs).fit(X)
         if np.isfinite(path.core_distances_).all():
             return OneStructure(path)

@@ -1,4 +1,4 @@
-"""How many clusters: fits for every k, what speaks for each, the pick and its reason in words."""
+"""The number of clusters: fits for every candidate, criteria, the pick and its reason in words."""
 
 from __future__ import annotations
 
@@ -22,26 +22,27 @@ from coterie.choosing import arguments
 from coterie.choosing.k_criteria import CRITERIA, pick_by_each, pick_with_reason
 from coterie.choosing.sampling import checked_rows
 from coterie.choosing.silhouettes import silhouettes
-from coterie.choosing.uniform_silhouette import silhouette_without_groups
+from coterie.choosing.uniform_silhouette import silhouette_of_uniform_rows
 from coterie.estimators import GaussianMixture, KMeans
 from coterie.formatting import text_table
 
 MOST_BY_DEFAULT = 10
 MOST_RESTARTS = 1_000_000
 FEW_COLUMNS = 100  # up to so many, full covariances are quick
-ITERATIONS, EIGENVECTORS = 10, 50  # of a usual fit; times d^3, with the roots made from them
+ITERATIONS = 10  # of a usual fit
+EIGENVECTORS = 50  # times d^3 operations, with the roots made from them
 MOST_WORK = 1e12  # operations, which take about a minute
 
 
 @dataclass(frozen=True)
 class KRow:
-    """What was found for one number of clusters. None: does not apply."""
+    """Figures of one number of clusters. None: does not apply."""
 
     k: int
     error: float  # clustering error, or soft clustering error of a mixture
-    explained: float | None  # of the error of one cluster, the part that is gone (k-means)
+    explained: float | None  # part of the error of one cluster that is gone (k-means)
     silhouette: float | None  # mean
-    stability: float | None  # mean agreement (ARI) of other restarts with the best
+    stability: float | None  # mean adjusted Rand index of other restarts with the best
     bic: float | None
     aic: float | None
     icl: float | None
@@ -52,13 +53,13 @@ class KRow:
 
 @dataclass(frozen=True, eq=False)
 class KChoice:
-    """A table of candidates, the pick, and why."""
+    """A table of candidates, the pick, and the reason for it."""
 
     k: int
     reason: str
-    criterion: str  # that decided
+    criterion: str  # the one that decided
     method: str  # "kmeans" or "mixture"
-    picks: Mapping[str, int]  # what each criterion alone would take
+    picks: Mapping[str, int]  # by criterion: the k that it alone would take
     rows: tuple[KRow, ...]
     sample: int | None  # rows whose silhouettes stand for all; None: exact
     models: Mapping[int, Any] = field(repr=False)  # fitted, the best of the restarts, by k
@@ -69,7 +70,7 @@ class KChoice:
         return self.models[self.k]
 
     def table(self) -> dict[str, list[Any]]:
-        """Columns that apply to the method, one entry per candidate."""
+        """Columns that apply to the method, with one entry per candidate."""
         names = ("k", "error", "explained", "silhouette", "stability", "bic", "aic", "icl")
         columns = {name: [getattr(row, name) for row in self.rows] for name in names}
         known = {name for name in names if any(v is not None for v in columns[name])}
@@ -104,15 +105,15 @@ def choose_k(
         different rows if that is smaller.
     method : {"kmeans", "mixture"}, default="kmeans"
     criterion : {"auto", "silhouette", "knee", "stability", "bic", "aic", "icl"}, default="auto"
-        What decides. "auto": the silhouette for k-means, unless rows without any groups would
-        reach the same, which gives 1; BIC for mixtures.
+        The criterion that decides. "auto": BIC for mixtures; for k-means the silhouette, and one
+        cluster if rows without any groups would reach the same silhouette.
     n_restarts : int, default=4
-        Fits for each candidate. The best is kept; how far the others agree is its stability.
+        Fits for each candidate. The best is kept; its stability is the agreement of the others.
     sample_size : int or None, default=5000
         Rows whose silhouettes stand for all when there are more; None: exact, quadratic in n.
     covariance_type : {"full", "tied", "diag", "spherical"} or None, default=None
-        Of mixtures. None: "full"; of more than 100 columns "diag" where full covariances would
-        take minutes, and then the reason says so.
+        Of mixtures. None: "full", or "diag" if full covariances of more than 100 columns would
+        take minutes; the reason says so.
     random_state : int, RandomState instance or None, default=0
         Seed of the fits and of the sample.
     n_jobs : int or None, default=None
@@ -159,11 +160,11 @@ def choose_k(
     )
     picks = pick_by_each(table, method)
 
-    def unstructured(number: int) -> float | None:
-        return silhouette_without_groups(rows, number, random)
+    def of_uniform_rows(number: int) -> float | None:
+        return silhouette_of_uniform_rows(rows, number, random)
 
     pick, decided, reason = pick_with_reason(
-        table, picks, method, criterion, looked.sample, unstructured
+        table, picks, method, criterion, looked.sample, of_uniform_rows
     )
     if method == "mixture" and too_wide:
         reason += (
@@ -176,10 +177,10 @@ def choose_k(
 
 @dataclass(frozen=True)
 class _Fits:
-    """The restarts for one k."""
+    """Restarts for one k."""
 
     k: int
-    model: Any  # the best
+    model: Any  # of the restart with the smallest error
     labels: NDArray[np.intp]
     stability: float | None
     seconds: float
@@ -192,7 +193,7 @@ class _Fits:
         for seed in seeds[:1] if k == 1 else seeds:
             model = clone(plain).set_params(random_state=int(seed))
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # the table says it
+                warnings.simplefilter("ignore", ConvergenceWarning)  # the table tells
                 found = np.asarray(model.fit_predict(X), dtype=np.intp)
             others.append(found)
             if best is None or _error(model) < _error(best):
@@ -271,8 +272,8 @@ def _candidates(k: Any, X: Any) -> list[int]:
 
 
 def _listed(k: Any, n: int) -> list[int]:
-    """The numbers asked for, in order; of a range or a list that goes beyond n, which may never
-    end, only some."""
+    """Numbers asked for, in order. Of a list that goes beyond n only some are read: it may never
+    end."""
     pair = isinstance(k, tuple) and len(k) == 2
     if isinstance(k, Iterable) and not pair:
         found: set[int] = set()
@@ -286,7 +287,7 @@ def _listed(k: Any, n: int) -> list[int]:
 
 
 def _distinct(X: Any, enough: int) -> int:
-    """How many different rows there are, counted up to `enough`."""
+    """Number of different rows, counted up to `enough`."""
     seen: set[bytes] = set()
     for row in X:
         values = row.toarray() if sparse.issparse(row) else row

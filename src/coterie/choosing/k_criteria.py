@@ -1,4 +1,4 @@
-"""Which k each criterion would take, and the sentence that explains the one taken."""
+"""Criteria for the number of clusters: the pick of each, and a sentence on the pick of all."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ CRITERIA = {
     "mixture": ("bic", "icl", "aic", "silhouette", "stability"),
 }
 DECIDES = {"kmeans": "silhouette", "mixture": "bic"}
-STABLE = 0.9  # mean ARI of restarts that count as the same answer
-MARGIN = 0.02  # silhouettes that differ by less say the same
+STABLE = 0.9  # mean adjusted Rand index of restarts that count as the same answer
+MARGIN = 0.02  # difference of silhouettes that counts as none
 
 NAMES = {
     "silhouette": "the silhouette",
@@ -29,7 +29,7 @@ NAMES = {
 
 
 class Row(Protocol):
-    """What the reasons read of a row of the table."""
+    """A row of the table of candidates."""
 
     @property
     def k(self) -> int: ...
@@ -42,7 +42,7 @@ class Row(Protocol):
 
 
 def pick_by_each(rows: Sequence[Row], method: str) -> dict[str, int]:
-    """The k that each criterion alone would take, where it has an opinion."""
+    """Return the k that each criterion alone would take. Some have no opinion."""
     picks: dict[str, int] = {}
     for name in CRITERIA[method]:
         pick = _knee(rows) if name == "knee" else _extreme(rows, name)
@@ -74,9 +74,12 @@ def pick_with_reason(
     method: str,
     criterion: str,
     sample: int | None,
-    without_groups: Callable[[int], float | None],
+    of_uniform_rows: Callable[[int], float | None],
 ) -> tuple[int, str, str]:
-    """(pick, criterion that decided, reason)"""
+    """Return the pick, the criterion that decided, and the reason in words.
+
+    of_uniform_rows : the silhouette that rows without any groups would reach with so many clusters.
+    """
     decides = DECIDES[method] if criterion == "auto" else criterion
     if decides not in picks:
         pick = rows[0].k
@@ -89,7 +92,7 @@ def pick_with_reason(
         pick = _among_equals(rows, picks)
     if criterion == "auto" and decides == "silhouette" and rows[0].k == 1:
         reached = _row(rows, pick).silhouette
-        chance = without_groups(pick)
+        chance = of_uniform_rows(pick)
         if reached is not None and chance is not None and reached < chance + MARGIN:
             reason = (
                 f"1 cluster: the best silhouette, {reached:.2f} for {pick}, is no better than "
@@ -112,7 +115,7 @@ def _row(rows: Sequence[Row], k: int) -> Row:
 
 
 def _among_equals(rows: Sequence[Row], picks: Mapping[str, int]) -> int:
-    """Of the k whose silhouettes say the same as the best, the one that others would take."""
+    """Among k with nearly the best silhouette, return the one that other criteria would take."""
     best = _row(rows, picks["silhouette"]).silhouette
     assert best is not None
     near = [row for row in rows if row.silhouette is not None and row.silhouette > best - MARGIN]

@@ -1,4 +1,4 @@
-"""Distances from rows to their k-th nearest row, counting themselves: exact, all or a sample."""
+"""Distances from rows to their k-th nearest row, counting themselves: exact, of all or a sample."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def k_distances(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> tuple[Floats, Rows | None]:
-    """(distances in ascending order, the rows they belong to or None for all).
+    """Return the distances in ascending order, and the rows of a sample or None for all rows.
 
-    Every distance is that to the k-th nearest of all rows of X, by direct differences, also where
-    only a sample of rows is asked. At most k rows: the farthest.
+    Every distance is that to the k-th nearest of all rows of X, by direct differences, also if
+    only a sample of rows is asked. Of fewer than k rows: the distance to the farthest.
     """
     n, d = X.shape
     k = min(k, n)

@@ -1,4 +1,4 @@
-"""Where a curve bends."""
+"""The bend of a curve."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LEAST_BEND = 0.05  # of the height of the curve: less is a straight line
 
 
 def knee(x: ArrayLike, y: ArrayLike) -> int | None:
-    """The place of the point farthest below the straight line between the ends, or None.
+    """Return the place of the point farthest below the line between the ends; None: no bend.
 
     For curves that bend once and open upwards: an error that falls quickly, then slowly; sorted
     distances that rise slowly, then quickly. Both axes are scaled to [0, 1] first.

@@ -1,4 +1,4 @@
-"""Numbers for clusters that agree from one labelling to the next, so that colours agree too."""
+"""Numbers of clusters that agree from one labelling to the next, so that colours agree too."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ Labels = NDArray[np.intp]
 def matched(labellings: Sequence[ArrayLike]) -> tuple[Labels, ...]:
     """Renumber clusters so that as many rows as possible keep their number in all labellings.
 
-    The first keeps its numbers. Every other is matched, one to one, with the numbers that its rows
-    have in those before it; a cluster without a partner gets a new number. Noise stays -1.
+    The first labelling keeps its numbers. The clusters of every other are matched one to one with
+    numbers of the labellings before, by an optimal assignment; a cluster without a partner gets a
+    new number. Noise stays -1.
     """
     done: list[Labels] = []
     for labelling in labellings:

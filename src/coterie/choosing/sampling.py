@@ -1,4 +1,4 @@
-"""Rows as the judges need them: a stated sample, and distances that do not cancel."""
+"""Rows, samples, distances and labels, as all functions that choose need them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from coterie.estimators.validation import check_rows, team_for
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
-DIRECT = {"euclidean", "cityblock", "manhattan", "l1", "l2", "chebyshev"}  # by differences
+DIRECT = {"euclidean", "cityblock", "manhattan", "l1", "l2", "chebyshev"}  # no digits cancel
 NAMES = {"manhattan": "cityblock", "l1": "cityblock", "l2": "euclidean"}
 VALUES_AT_ONCE = 1 << 22
-FEW_OF_MANY = 50
+FEW_OF_MANY = 50  # times the sample: from here on NumPy would take long to shuffle all rows
 
 
 def checked_rows(X: Any, n_jobs: int | None = None, *, gaps: bool = False) -> Any:
-    """X as the estimators take it: an array or CSR matrix of finite numbers, or an error.
+    """Check X as the estimators do; return an array or a CSR matrix of finite numbers.
 
     gaps : whether cells may be missing, as NaN; then X is dense.
     """
@@ -50,19 +50,19 @@ def takes_gaps(model: Any) -> bool:
 
 
 def sample_rows(n: int, size: int | None, random_state: Any) -> Rows | None:
-    """Which rows stand for all: `size` of n in ascending order, or None if all do."""
+    """Draw rows that stand for all: `size` of n in ascending order; None: all rows."""
     if size is None or size >= n:
         return None
     random = check_random_state(random_state)
-    if n > FEW_OF_MANY * size:  # `choice` would shuffle all n
+    if n > FEW_OF_MANY * size:
         chosen: Rows = sample_without_replacement(n, size, random_state=random)
     else:
         chosen = random.choice(n, size, replace=False)
     return np.sort(chosen)
 
 
-def comfortable(X: Any) -> Any:
-    """Dense rows as float64 about their middle, times a power of two so that squares are safe.
+def centred_and_scaled(X: Any) -> Any:
+    """Return dense rows as float64 about their middle, times a power of two: squares are safe.
 
     Ratios of distances stay as they are, and no digit is lost to a far offset.
     """
@@ -75,13 +75,13 @@ def comfortable(X: Any) -> Any:
 
 
 def row_keys(X: Any) -> NDArray[np.void]:
-    """(n,) the bytes of each dense row, equal where the values are: fast to sort, however wide."""
+    """Bytes of each dense row, (n,), equal if the values are: fast to sort, however wide."""
     rows = np.ascontiguousarray(X) + 0.0  # one zero, not two
     return rows.view(np.dtype((np.void, rows.shape[1] * rows.itemsize))).ravel()
 
 
 def distances(A: Any, B: Any, metric: Any = "euclidean") -> Floats:
-    """(a, b) by direct differences where the metric allows it."""
+    """Distances of all pairs, (a, b), by direct differences if the metric allows it."""
     if not sparse.issparse(A) and isinstance(metric, str) and metric in DIRECT:
         found: Floats = cdist(A, B, NAMES.get(metric, metric))
         return found
@@ -89,14 +89,14 @@ def distances(A: Any, B: Any, metric: Any = "euclidean") -> Floats:
 
 
 def chunks(n: int, per_row: int) -> Iterator[slice]:
-    """Slices of n rows that make about four million values each."""
+    """Yield slices of n rows that make about four million values each."""
     step = max(1, VALUES_AT_ONCE // max(per_row, 1))
     for begin in range(0, n, step):
         yield slice(begin, min(n, begin + step))
 
 
 def labels_given(values: Any, n: int) -> Rows:
-    """Labels that were given instead of a model: whole numbers, one for each of the n rows."""
+    """Check labels that were given instead of a model: whole numbers, one for each of n rows."""
     labels = np.asarray(values)
     if labels.shape != (n,) or labels.dtype.kind not in "iu":
         raise ValueError(
@@ -107,7 +107,7 @@ def labels_given(values: Any, n: int) -> Rows:
 
 
 def labels_of(model: Any, X: Any, n: int) -> Rows:
-    """The label of each of the n rows: those of the fit if it had as many, predicted otherwise."""
+    """Labels of n rows: those of the fit if it had as many rows, predicted otherwise."""
     labels = getattr(model, "labels_", None)
     if labels is None or len(labels) != n:
         if not hasattr(model, "predict"):
@@ -121,7 +121,7 @@ def labels_of(model: Any, X: Any, n: int) -> Rows:
 
 
 def unwrapped(model: Any, X: Any) -> tuple[Any, Any]:
-    """The estimator and the rows as it sees them; `model` may carry a scaling with it."""
+    """Return the estimator and the rows as it sees them: a loaded model may carry a scaling."""
     if hasattr(model, "estimator") and hasattr(model, "rows"):
         return model.estimator, model.rows(X)
     return model, X

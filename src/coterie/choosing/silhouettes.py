@@ -1,4 +1,4 @@
-"""Silhouettes: how much nearer a row is to its own cluster than to the next one.
+"""Silhouettes (Rousseeuw 1987): a row is nearer to its own cluster, or to the next one.
 
 For a row with mean distance a to the others of its cluster, and b to the rows of the nearest other
 cluster, the silhouette is (b - a) / max(a, b); 0 for a row alone. Noise takes no part.
@@ -19,9 +19,9 @@ from coterie.choosing import arguments
 from coterie.choosing.sampling import (
     Floats,
     Rows,
+    centred_and_scaled,
     checked_rows,
     chunks,
-    comfortable,
     distances,
     labels_given,
     sample_rows,
@@ -30,7 +30,7 @@ from coterie.choosing.sampling import (
 
 @dataclass(frozen=True, eq=False)
 class Silhouettes:
-    """The silhouette of every row looked at, for one or more labellings."""
+    """Silhouettes of all rows or of a sample, for one or more labellings."""
 
     rows: Rows | None  # of a sample; None: all
     values: tuple[Floats, ...]  # (m,) for each labelling; NaN for noise, and for a single cluster
@@ -38,7 +38,7 @@ class Silhouettes:
 
     @property
     def means(self) -> tuple[float | None, ...]:
-        """The mean of each labelling; None where there are fewer than two clusters."""
+        """Mean silhouette of each labelling; None: fewer than two clusters."""
         return tuple(
             float(np.nanmean(values)) if np.isfinite(values).any() else None
             for values in self.values
@@ -46,7 +46,7 @@ class Silhouettes:
 
     @property
     def sample(self) -> int | None:
-        """How many rows stand for all, or None: the silhouettes are exact."""
+        """Number of rows that stand for all; None: the silhouettes are exact."""
         return None if self.rows is None else len(self.rows)
 
 
@@ -58,7 +58,7 @@ def silhouettes(
     sample_size: int | None = 5000,
     random_state: Any = 0,
 ) -> Silhouettes:
-    """Measure all labellings in one pass over the distances.
+    """Silhouettes of all labellings, in one pass over the distances.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def silhouettes(
         With more rows than this, a random sample of rows among themselves stands for all.
         None: all rows, whose number squared is the cost.
     random_state : int, RandomState instance or None, default=0
-        Which sample.
+        Seed of the sample.
     """
     sample_size = arguments.sample_size(sample_size)
     arguments.metric(metric, "silhouettes")
@@ -102,7 +102,7 @@ def _labellings(labellings: Any) -> list[Any]:
 
 
 def _whole(labels: Any) -> Any:
-    """Labels that are whole numbers, whatever their type says."""
+    """Return labels as integers if they are whole numbers of another type."""
     values = np.asarray(labels)
     if values.dtype.kind in "bf" and (values == np.floor(values)).all():
         return values.astype(np.intp)
@@ -111,7 +111,7 @@ def _whole(labels: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Groups:
-    """One labelling, ready for sums of distances."""
+    """Clusters of one labelling, ready for sums of distances."""
 
     member: Any  # (m, clusters) sparse: one for each row in its cluster, nothing for noise
     column: Rows  # (m,) of the own cluster; 0 for noise
@@ -130,7 +130,7 @@ class _Groups:
         return cls(member, column, labels < 0, sizes)
 
     def silhouettes(self, apart: Floats, part: slice) -> Floats:
-        """Of the rows in `part`, whose distances to all rows are `apart`, (rows, m)."""
+        """Silhouettes of the rows in `part`, whose distances to all rows are `apart`, (rows, m)."""
         totals, column = np.asarray(apart @ self.member), self.column[part]
         places, own_size = np.arange(len(apart)), self.sizes[column]
         within = totals[places, column] / np.maximum(own_size - 1, 1)
@@ -155,7 +155,7 @@ def _measure(X: Any, take: Any, labellings: tuple[Rows, ...], metric: Any) -> tu
     if isinstance(metric, str) and metric == "cosine":
         rows, metric = normalize(rows), "euclidean"
     if isinstance(metric, str) and metric == "euclidean":
-        rows = comfortable(rows)
+        rows = centred_and_scaled(rows)
     for part in chunks(m, m):
         apart = rows[part][:, take] if given else distances(rows[part], rows, metric)
         for group, out in zip(groups, values, strict=True):

@@ -1,35 +1,27 @@
-"""What may be wrong with a fit, as objects: a code, a sentence, and what to change."""
+"""Faults of a fit, and changes that may help: a file of checks for each method, and one for rows.
+
+A check looks at a `Case` and yields a `Diagnosis` where it finds something. Begin with `diagnose`
+below; `case.py` holds what all checks share. The folder may use `choosing` and the estimators.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.choosing import arguments
 from coterie.choosing.diagnose import data, dbscan, kmeans, mixture
-from coterie.choosing.diagnose.case import Case, Finding
+from coterie.choosing.diagnose.case import Case, Diagnosis
 from coterie.choosing.sampling import checked_rows, labels_of, takes_gaps, unwrapped
 from coterie.estimators import DBSCAN, GaussianMixture, KMeans
 
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """One thing that a person should know about a fit, and could change."""
-
-    code: str  # such as "mostly-noise"; stays the same in later versions
-    sentence: str  # what was found
-    change: str  # what to do
-    parameters: Mapping[str, Any] = field(default_factory=dict)  # the change, for set_params
-
-    def __str__(self) -> str:
-        return f"{self.sentence}: {self.change}"
+__all__ = ["Diagnosis", "diagnose"]
 
 
 def diagnose(model: Any, X: Any) -> tuple[Diagnosis, ...]:
-    """Look at a fitted model and its rows for what often goes wrong.
+    """Look for common faults of a fitted model and of its rows.
 
     Parameters
     ----------
@@ -58,19 +50,15 @@ scale them, for example with StandardScaler
     check_is_fitted(model)
     rows = checked_rows(X, getattr(model, "n_jobs", None), gaps=takes_gaps(model))
     names = getattr(model, "feature_names_in_", None)
-    case = Case(model, rows, labels_of(model, X, rows.shape[0]), names)
-    return tuple(
-        Diagnosis(found.code, found.sentence, found.change, dict(found.parameters))
-        for found in _findings(case)
-    )
+    return tuple(_diagnoses(Case(model, rows, labels_of(model, X, rows.shape[0]), names)))
 
 
-def _findings(case: Case) -> Iterator[Finding]:
-    """Of the method first, then of the data; one diagnosis that explains others comes alone."""
+def _diagnoses(case: Case) -> Iterator[Diagnosis]:
+    """Diagnoses of the fit first, then of the rows."""
     if isinstance(case.model, DBSCAN):
-        yield from dbscan.findings(case)
+        yield from dbscan.diagnoses(case)
     elif isinstance(case.model, GaussianMixture):
-        yield from mixture.findings(case)
+        yield from mixture.diagnoses(case)
     elif isinstance(case.model, KMeans):
-        yield from kmeans.findings(case)
-    yield from data.findings(case)
+        yield from kmeans.diagnoses(case)
+    yield from data.diagnoses(case)

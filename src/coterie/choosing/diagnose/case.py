@@ -1,4 +1,4 @@
-"""What the checks of a fit share: the case they look at, and a finding."""
+"""The case that all checks look at, and the diagnosis that they may find."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ ONE_HOLDS_NEARLY_ALL = 0.95
 
 
 @dataclass(frozen=True)
-class Finding:
-    """A diagnosis in the making."""
+class Diagnosis:
+    """One thing that a person should know about a fit, and could change."""
 
-    code: str
-    sentence: str
-    change: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    code: str  # such as "mostly-noise"; stays the same in later versions
+    sentence: str  # the fault
+    change: str  # the remedy
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # the remedy, for set_params
+
+    def __str__(self) -> str:
+        return f"{self.sentence}: {self.change}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,22 +43,24 @@ class Case:
 
     @cached_property
     def sizes(self) -> Rows:
-        """(clusters,) rows in each, by number."""
+        """(clusters,) number of rows in each cluster."""
         return np.bincount(self.labels + 1)[1:]  # without noise, -1
 
     @cached_property
     def noise(self) -> float:
-        """Part of the rows."""
+        """Noise, as a part of the rows."""
         return float((self.labels < 0).mean())
 
     @cached_property
     def largest(self) -> float:
-        """Part of the rows in the largest cluster."""
+        """Rows of the largest cluster, as a part of all rows."""
         return float(self.sizes.max(initial=0)) / self.n
 
     def column(self, place: int) -> str:
+        """Name of a column in a sentence."""
         return f"column {place}" if self.names is None else repr(str(self.names[place]))
 
     def nearly_all(self) -> str:
+        """Sentence on the largest cluster."""
         holder = int(np.argmax(self.sizes))
         return f"cluster {holder} holds {share(self.largest)} of the rows"

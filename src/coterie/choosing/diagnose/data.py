@@ -1,4 +1,4 @@
-"""What the rows themselves may have: columns of unlike scale, copies of one row."""
+"""Diagnoses of the rows: columns of unlike scale, many copies of one row."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from coterie.choosing.diagnose.case import Case, Finding
-from coterie.choosing.sampling import row_keys, sample_rows
+from coterie.choosing.diagnose.case import Case, Diagnosis
+from coterie.choosing.sampling import Floats, row_keys, sample_rows
 from coterie.estimators import GaussianMixture
 from coterie.estimators.validation import effective_threads
 from coterie.formatting import number, share
@@ -21,32 +21,32 @@ LOOKED_AT = 20_000
 BLOCK = 1 << 14  # rows that stay in the cache
 
 
-def findings(case: Case) -> Iterator[Finding]:
-    """Of dense rows; for sparse ones, such as texts, neither means what it says."""
+def diagnoses(case: Case) -> Iterator[Diagnosis]:
+    """Diagnoses of dense rows. Rare words and empty rows of texts are no fault."""
     if sparse.issparse(case.X):
         return
-    yield from unlike_scales(case)
-    yield from copies(case)
+    yield from _unlike_scales(case)
+    yield from _copies(case)
 
 
-def _finds_scales(model: Any) -> bool:
-    """Whether a method does not care for the units of columns."""
+def _units_matter(model: Any) -> bool:
+    """Return whether the answer of a model depends on the units of columns."""
     if isinstance(model, GaussianMixture):
         family = model._family
-        return family.estimated and not family.isotropic
+        return not family.estimated or family.isotropic
     metric = getattr(model, "_fitted_metric", getattr(model, "metric", "euclidean"))
-    return metric in ("haversine", "cosine", "precomputed")
+    return metric not in ("haversine", "cosine", "precomputed")
 
 
-def unlike_scales(case: Case) -> Iterator[Finding]:
+def _unlike_scales(case: Case) -> Iterator[Diagnosis]:
     model = case.model
-    if _finds_scales(model):
+    if not _units_matter(model):
         return
-    spread = spreads(case.X, effective_threads(getattr(model, "n_jobs", None), case.X.size))
+    spread, _ = spreads(case.X, effective_threads(getattr(model, "n_jobs", None), case.X.size))
     wide, narrow = int(np.argmax(spread)), int(np.argmin(np.where(spread > 0, spread, np.inf)))
     if spread[narrow] == 0 or not spread[wide] / spread[narrow] >= UNLIKE:
         return
-    yield Finding(
+    yield Diagnosis(
         "scales-differ",
         f"columns differ in scale by {number(float(f'{spread[wide] / spread[narrow]:.1g}'))} "
         f"({case.column(wide)} against {case.column(narrow)}), so the first alone decides",
@@ -54,9 +54,9 @@ def unlike_scales(case: Case) -> Iterator[Finding]:
     )
 
 
-def spreads(X: Any, n_threads: int = 1) -> Any:
-    """(d,) standard deviations, up to a common power of two; 0 for a constant column. NaN is a
-    missing cell, which does not count."""
+def spreads(X: Any, n_threads: int = 1) -> tuple[Floats, int]:
+    """Standard deviations (d,) in units of a power of two, and its exponent; 0 for a constant
+    column. NaN is a missing cell, which does not count."""
     values = np.asarray(X, dtype=np.float64)
     with ThreadPoolExecutor(n_threads) as pool:  # NumPy works on blocks side by side
 
@@ -69,7 +69,8 @@ def spreads(X: Any, n_threads: int = 1) -> Any:
         lows, highs = zip(*over_blocks(ends), strict=True)
         low, high = np.fmin.reduce(lows), np.fmax.reduce(highs)
         exponent = int(np.frexp(np.fmax.reduce(np.abs(high / 2 - low / 2)))[1]) + 1
-        unit = 2.0 ** -max(exponent, -1000)  # finite, so that a product does what ldexp would
+        exponent = max(exponent, -1000)
+        unit = 2.0**-exponent  # finite, so that a product is as good as ldexp
         middle = (low / 2 + high / 2)[:, np.newaxis]
 
         def sums(columns: Any) -> tuple[Any, Any, Any]:
@@ -83,7 +84,7 @@ def spreads(X: Any, n_threads: int = 1) -> Any:
     there, total, squares = (np.sum(parts, axis=0) for parts in zip(*found, strict=True))
     count = np.maximum(there, 1)
     variance = np.maximum(squares / count - (total / count) ** 2, 0.0)
-    return np.where(high > low, np.sqrt(variance), 0.0)
+    return np.where(high > low, np.sqrt(variance), 0.0), exponent
 
 
 def _blocks(values: Any) -> Iterator[Any]:
@@ -92,11 +93,11 @@ def _blocks(values: Any) -> Iterator[Any]:
 
 
 def _columns(block: Any) -> Any:
-    """A copy by columns: NumPy adds up long columns much faster than short rows."""
+    """Copy a block column by column: NumPy adds up long columns much faster than short rows."""
     return np.array(block.T, order="C")
 
 
-def copies(case: Case) -> Iterator[Finding]:
+def _copies(case: Case) -> Iterator[Diagnosis]:
     chosen = sample_rows(case.n, LOOKED_AT, 0)
     rows = case.X if chosen is None else case.X[chosen]
     _, first, counts = np.unique(row_keys(rows), return_index=True, return_counts=True)
@@ -108,7 +109,7 @@ def copies(case: Case) -> Iterator[Finding]:
     values = ", ".join(number(value) for value in rows[first[top]][:4])
     values += ", ..." if rows.shape[1] > 4 else ""
     looked = "" if chosen is None else f" in a sample of {len(rows):,} rows"
-    yield Finding(
+    yield Diagnosis(
         "duplicates",
         f"{share(part)} of the rows are the same ({values}), first in row {where}{looked}",
         "find out whether that stands for missing data, and drop it; or keep one copy with "

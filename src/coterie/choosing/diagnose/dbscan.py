@@ -1,4 +1,4 @@
-"""What may be wrong with a fit of DBSCAN: an eps that is too small or too large."""
+"""Diagnoses of DBSCAN fits: an eps that is too small or too large."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from coterie.choosing.diagnose.case import ONE_HOLDS_NEARLY_ALL, Case, Finding
+from coterie.choosing.diagnose.case import ONE_HOLDS_NEARLY_ALL, Case, Diagnosis
 from coterie.choosing.eps import EpsChoice, choose_eps
 from coterie.formatting import number, plural, share
 
-MOSTLY = 0.5
+MOSTLY = 0.5  # of the rows
 
 
-def findings(case: Case) -> Iterator[Finding]:
+def diagnoses(case: Case) -> Iterator[Diagnosis]:
     if case.noise >= MOSTLY:
         yield _too_small(case)
     elif case.largest >= ONE_HOLDS_NEARLY_ALL:
         yield from _too_large(case)
 
 
-def _too_small(case: Case) -> Finding:
+def _too_small(case: Case) -> Diagnosis:
     code = "all-noise" if case.noise == 1.0 else "mostly-noise"
     sentence = f"{share(case.noise)} of the rows are noise"
     better = _choice(case)
     if better is None or (left := _noise(better)) >= case.noise:
         fewer = max(2, case.model.min_samples // 2)
-        return Finding(
+        return Diagnosis(
             code,
             sentence,
             f"set a larger eps, or min_samples={fewer}",
             {"min_samples": fewer},
         )
-    return Finding(
+    return Diagnosis(
         code,
         sentence,
         f"eps near {number(better.eps)} leaves {share(left)}, in "
@@ -41,19 +41,19 @@ def _too_small(case: Case) -> Finding:
     )
 
 
-def _too_large(case: Case) -> Iterator[Finding]:
+def _too_large(case: Case) -> Iterator[Diagnosis]:
     better = _choice(case)
     sentence = case.nearly_all()
     if better is not None and better.plateau is not None and better.eps < case.model.eps:
         found = plural(better.model.n_clusters_, "cluster")
-        yield Finding(
+        yield Diagnosis(
             "one-cluster",
             sentence,
             f"eps near {number(better.eps)} gives {found} and leaves {share(_noise(better))} noise",
             {"eps": better.eps},
         )
     elif len(case.sizes) > 1 or case.noise > 0 or better is not None:
-        yield Finding(
+        yield Diagnosis(
             "one-cluster",
             sentence,
             "no eps gives two large clusters over a wider range, so the rows may be one dense "
@@ -62,7 +62,7 @@ def _too_large(case: Case) -> Iterator[Finding]:
 
 
 def _choice(case: Case) -> EpsChoice | None:
-    """What would be chosen, where rows are measured by a metric of their own."""
+    """The choice of `choose_eps` for these rows; None for distances that it does not take."""
     model = case.model
     if model.metric == "precomputed" or model.metric_params or model.p not in (None, 2):
         return None

@@ -1,4 +1,4 @@
-"""What may be wrong with a fit of k-means."""
+"""Diagnoses of k-means fits."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from coterie.choosing.diagnose.case import ONE_HOLDS_NEARLY_ALL, Case, Finding
+from coterie.choosing.diagnose.case import ONE_HOLDS_NEARLY_ALL, Case, Diagnosis
 from coterie.formatting import listed, number, plural
 
-APART = 0.01  # relative difference of errors of runs
+APART = 0.01  # relative difference from which errors of two runs count as different
 
 
-def findings(case: Case) -> Iterator[Finding]:
-    yield from not_converged(case)
-    yield from empty(case)
-    yield from one_holds_all(case)
-    yield from runs_disagree(case)
+def diagnoses(case: Case) -> Iterator[Diagnosis]:
+    yield from _not_converged(case)
+    yield from _empty_clusters(case)
+    yield from _extreme_sizes(case)
+    yield from _runs_disagree(case)
 
 
-def not_converged(case: Case) -> Iterator[Finding]:
+def _not_converged(case: Case) -> Iterator[Diagnosis]:
     model = case.model
     if getattr(model, "converged_", True):
         return
     more = {} if model.max_iter is None else {"max_iter": 10 * model.max_iter}
     limit = f"max_iter={more['max_iter']}" if more else "more time"
-    yield Finding(
+    yield Diagnosis(
         "not-converged",
         f"the fit stopped before it had converged ({model.stopped_})",
         f"fit again with {limit}, or continue with warm_start=True",
@@ -33,11 +33,11 @@ def not_converged(case: Case) -> Iterator[Finding]:
     )
 
 
-def empty(case: Case) -> Iterator[Finding]:
+def _empty_clusters(case: Case) -> Iterator[Diagnosis]:
     k, holding = len(case.model.active_), int(case.model.active_.sum())
     if holding == k:
         return
-    yield Finding(
+    yield Diagnosis(
         "empty-clusters",
         f"{k - holding} of {plural(k, 'cluster')} hold no rows",
         f"set n_clusters={holding}, or empty_clusters='relocate'",
@@ -45,11 +45,11 @@ def empty(case: Case) -> Iterator[Finding]:
     )
 
 
-def one_holds_all(case: Case) -> Iterator[Finding]:
+def _extreme_sizes(case: Case) -> Iterator[Diagnosis]:
     k = len(case.model.cluster_centers_)
     single = np.flatnonzero(case.sizes == 1)
     if k > 1 and case.largest >= ONE_HOLDS_NEARLY_ALL:
-        yield Finding(
+        yield Diagnosis(
             "one-cluster",
             f"{case.nearly_all()}; the others may be outliers",
             "look at the rows of the small clusters; drop or clip outliers, scale with "
@@ -58,7 +58,7 @@ def one_holds_all(case: Case) -> Iterator[Finding]:
     elif len(single) and case.n >= 10 * k:
         rows = [int(np.flatnonzero(case.labels == c)[0]) for c in single[:3]]
         more = ", ..." if len(single) > 3 else ""
-        yield Finding(
+        yield Diagnosis(
             "tiny-clusters",
             f"{plural(len(single), 'cluster')} of {k} hold{'s' * (len(single) == 1)} one row "
             f"only (row {listed(rows)}{more})",
@@ -66,13 +66,13 @@ def one_holds_all(case: Case) -> Iterator[Finding]:
         )
 
 
-def runs_disagree(case: Case) -> Iterator[Finding]:
+def _runs_disagree(case: Case) -> Iterator[Diagnosis]:
     errors = np.array([run.clustering_error for run in case.model.runs_])
     if len(errors) < 2 or errors.min() <= 0:
         return
     near = int((errors <= (1 + APART) * errors.min()).sum())
     if near == 1:
-        yield Finding(
+        yield Diagnosis(
             "runs-disagree",
             f"only one of {len(errors)} runs reached the smallest error; the next is "
             f"{number(100 * (np.sort(errors)[1] / errors.min() - 1))} % larger",

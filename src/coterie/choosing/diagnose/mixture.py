@@ -1,4 +1,4 @@
-"""What may be wrong with a fit of a Gaussian mixture."""
+"""Diagnoses of Gaussian mixtures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from coterie.choosing.diagnose.case import ONE_HOLDS_NEARLY_ALL, Case, Finding
+from coterie.choosing.diagnose.case import ONE_HOLDS_NEARLY_ALL, Case, Diagnosis
 from coterie.choosing.diagnose.data import spreads
 from coterie.choosing.sampling import row_keys
 from coterie.formatting import number, plural, share
@@ -14,16 +14,16 @@ from coterie.formatting import number, plural, share
 THIN = 1e-4  # of the spread of the data, in some direction
 
 
-def findings(case: Case) -> Iterator[Finding]:
-    yield from not_converged(case)
-    thin = list(collapsed(case))
+def diagnoses(case: Case) -> Iterator[Diagnosis]:
+    yield from _not_converged(case)
+    thin = list(_collapsed(case))
     yield from thin
     if not thin:
-        yield from few_rows(case)
-    yield from one_holds_all(case)
+        yield from _few_rows(case)
+    yield from _one_has_nearly_all(case)
 
 
-def not_converged(case: Case) -> Iterator[Finding]:
+def _not_converged(case: Case) -> Iterator[Diagnosis]:
     model = case.model
     if model.converged_ or not model.history_:
         return
@@ -31,7 +31,7 @@ def not_converged(case: Case) -> Iterator[Finding]:
     gained = "" if np.isnan(gain) else f"; the last iteration still gained {number(gain)} by row"
     more = {} if model.max_iter is None else {"max_iter": 10 * model.max_iter}
     limit = f"max_iter={more['max_iter']}, " if more else ""
-    yield Finding(
+    yield Diagnosis(
         "not-converged",
         f"the fit stopped before it had converged ({model.stopped_}{gained})",
         f"fit again with {limit}accelerate=True, or a larger tol",
@@ -39,25 +39,18 @@ def not_converged(case: Case) -> Iterator[Finding]:
     )
 
 
-def _unit(case: Case) -> int:
-    """The power of two that `spreads` divided by."""
-    low, high = np.fmin.reduce(case.X), np.fmax.reduce(case.X)
-    return int(np.frexp(np.fmax.reduce(np.abs(high / 2 - low / 2)))[1]) + 1
-
-
-def collapsed(case: Case) -> Iterator[Finding]:
-    """Components that are flat in a direction in which the data are not."""
+def _collapsed(case: Case) -> Iterator[Diagnosis]:
+    """Diagnoses of components that are flat in a direction in which the data are not."""
     model, family = case.model, case.model._family
-    spread = spreads(case.X)
+    spread = np.ldexp(*spreads(case.X))
     if not family.estimated or case.n < 2 or not spread.any():
         return
     covariances = np.asarray(model.covariances_, dtype=np.float64)
     k = len(model.means_)
-    thin = family.thinner(covariances, k, np.ldexp(spread, _unit(case)), THIN**2)
-    flat = np.flatnonzero(thin)
+    flat = np.flatnonzero(family.thinner(covariances, k, spread, THIN**2))
     if len(flat) == k:
         if k > 1 or family.whole:
-            yield Finding(
+            yield Diagnosis(
                 "dependent-columns",
                 "columns depend on each other: all components are flat in some direction",
                 "drop columns that follow from others, reduce them with PCA, or use "
@@ -66,34 +59,30 @@ def collapsed(case: Case) -> Iterator[Finding]:
             )
         return
     counts = np.bincount(case.labels, minlength=k)
+    variance = float(np.mean(spread[spread > 0] ** 2))
     for component in flat:
         rows = case.X[case.labels == component]
         points = len(np.unique(row_keys(rows))) if len(rows) <= 100_000 else len(rows)
         onto = plural(points, "point")
         if counts[component] > points:
             onto += f" ({plural(int(counts[component]), 'row')})"
-        yield Finding(
+        yield Diagnosis(
             "collapsed-component",
             f"component {component} collapsed onto {onto}",
             f"set n_components={k - len(flat)}, a larger reg_covar such as "
-            f"{number(1e-3 * _variance(case))}, or another start with n_init",
+            f"{number(1e-3 * variance)}, or another start with n_init",
             {"n_components": k - len(flat)},
         )
 
 
-def _variance(case: Case) -> float:
-    spread = np.ldexp(spreads(case.X), _unit(case))
-    return float(np.mean(spread[spread > 0] ** 2))
-
-
-def few_rows(case: Case) -> Iterator[Finding]:
+def _few_rows(case: Case) -> Iterator[Diagnosis]:
     d = case.X.shape[1]
     if case.model._fitted_type != "full":
         return
     effective = np.asarray(case.model.weights_) * case.n
     small = np.flatnonzero(effective < d + 1)
     if len(small):
-        yield Finding(
+        yield Diagnosis(
             "few-rows",
             f"component {small[0]} has {number(effective[small[0]])} rows for a covariance of "
             f"{d} columns, which needs {d + 1}",
@@ -102,11 +91,11 @@ def few_rows(case: Case) -> Iterator[Finding]:
         )
 
 
-def one_holds_all(case: Case) -> Iterator[Finding]:
+def _one_has_nearly_all(case: Case) -> Iterator[Diagnosis]:
     weights = np.asarray(case.model.weights_)
     if len(weights) > 1 and weights.max() >= ONE_HOLDS_NEARLY_ALL:
         top = int(np.argmax(weights))
-        yield Finding(
+        yield Diagnosis(
             "one-cluster",
             f"component {top} has {share(float(weights.max()))} of the weight",
             "compare fewer components by BIC (choose_k), or start again with n_init=10",
