@@ -1,4 +1,4 @@
-r"""Texts of files, such as names of columns, as they can be shown: every character is seen.
+r"""Texts of files, such as names of columns, in a form in which every character is seen.
 
 Names may hold anything. Control characters are shown as \x1b and the like, so that none of them
 steers a terminal or breaks a picture.
@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 
-# Control characters but the end of a line, marks that reverse the direction of letters, ends of
-# lines that only some programs see, and halves of letters, of which names of files that are not
-# UTF-8 are made.
+# Control characters but the end of a line, marks of direction, rare ends of lines, and surrogates,
+# which stand for bytes in names of files that are not UTF-8.
 HIDDEN = re.compile(
     r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
@@ -23,12 +22,12 @@ def visible(text: object) -> str:
 
 
 def one_line(text: object) -> str:
-    """Return a name as it can stand in a line."""
+    """Return a name in one line."""
     return visible(text).replace("\n", r"\n")
 
 
 def escaped(found: re.Match[str]) -> str:
-    """Return a character as Python writes it, and half a letter that stands for a byte as that."""
+    """Return a character as an escape of Python; a surrogate of a byte as that byte."""
     letter = found[0]
     code = ord(letter)
     if 0xDC80 <= code <= 0xDCFF:

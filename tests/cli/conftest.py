@@ -22,7 +22,7 @@ from coterie.data import blobs
 
 @dataclass(frozen=True)
 class Result:
-    """What a command left behind."""
+    """Exit code and output of a command."""
 
     code: int
     bytes: bytes
@@ -34,7 +34,7 @@ class Result:
 
     @property
     def told(self) -> str:
-        """What was said on stderr, in one line."""
+        """The text of stderr, in one line."""
         return " ".join(self.err.split())
 
     @property

@@ -1,4 +1,4 @@
-"""cluster, choose, compare, predict, plot, info: what they find and what they write."""
+"""cluster, choose, compare, predict, plot, info: their results and their files."""
 
 from __future__ import annotations
 

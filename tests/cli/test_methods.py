@@ -1,4 +1,4 @@
-"""kmeans, mixture, dbscan: every kind of input, every kind of output, what is said."""
+"""kmeans, mixture, dbscan: every kind of input and of output, and the sentences about them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_every_format_holds_the_same_labels(run: Run, flowers: Path, form: str) 
     assert labels_of(stored, form) == plain
     piped = run("kmeans", flowers, "-k", 2, "-q", "--format", form).bytes
     assert labels_of(piped, form) == plain
-    again = run("kmeans", f"labels.{form}", "-k", 2, "-q")  # what is written can be read
+    again = run("kmeans", f"labels.{form}", "-k", 2, "-q")  # labels can be read again
     assert len(again.rows) == len(plain), again.err
 
 

@@ -1,4 +1,4 @@
-"""Mistakes of every kind: the exit code, and a message that says what to do."""
+"""Mistakes of every kind: the exit code, and a message with a remedy."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_one_file_is_not_written_twice(run: Run) -> None:
 
 
 def bad_files(folder: Path) -> dict[str, tuple[Path, str]]:
-    """Each kind of bad file, and what is said about it."""
+    """Write each kind of bad file, with the start of its message."""
     pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""--plot, plot, demo and figures: files that are pictures, and what they are of."""
+"""--plot, plot, demo and figures: files that are pictures, and their subjects."""
 
 from __future__ import annotations
 

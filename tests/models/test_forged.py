@@ -157,7 +157,7 @@ def test_values_are_checked_even_if_the_checksums_are_right(
             lambda h, a: a["core_sample_indices_"].__setitem__(1, a["core_sample_indices_"][0]),
             "core_sample_indices_ are not increasing",
         ),
-        ("dbscan", lambda h, a: a["kind_"].fill(1), "kind_ is not what labels_ and core"),
+        ("dbscan", lambda h, a: a["kind_"].fill(1), "kind_ contradicts labels_ and core"),
         ("dbscan", lambda h, a: a["kind_"].fill(3), "kind_ has values from 3 to 3, beyond"),
         (
             "dbscan",
@@ -212,7 +212,7 @@ def test_values_are_checked_even_if_the_checksums_are_right(
         (
             "path",
             lambda h, a: a["_path/near/member"].__setitem__(0, 0.0),
-            "near/member is not what the nearest core rows say",
+            "near/member contradicts the nearest core rows",
         ),
         (
             "path",

@@ -54,7 +54,7 @@ NAMES = sorted(path.stem for path in GOLDEN.glob("*.coterie"))
 
 
 def answers(model: Model) -> dict[str, Any]:
-    """What a model of these rows says, in JSON's types."""
+    """Return the answers of a model about these rows, in JSON's types."""
     estimator = model.estimator
     if isinstance(estimator, DBSCANPath):
         return {f"{eps:g}": estimator.labels(eps).tolist() for eps in (0.1, 0.5, 2.0, 5.0)}

@@ -1,4 +1,4 @@
-"""Model: an estimator, and what was done to the data before it."""
+"""models/model.py: an estimator, and the preparation of its data."""
 
 from __future__ import annotations
 

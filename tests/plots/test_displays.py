@@ -1,4 +1,4 @@
-"""Displays: what is drawn is what was found, on given axes or a new figure, in three formats."""
+"""Displays draw their results, on given axes or a new figure, in three formats."""
 
 from __future__ import annotations
 

@@ -10,20 +10,20 @@ import click
 
 from coterie.cli.screen import put
 
-# Name, and what it does in a line; the module of the same name holds the command.
+# Name, and its purpose in a line; the module of the same name holds the command.
 SECTIONS = {
     "Cluster": {
-        "cluster": "look at the data, choose method and parameters, say why",
+        "cluster": "choose method and parameters by the data, with reasons",
         "kmeans": "k-means: k clusters around their means",
         "mixture": "Gaussian mixture: soft clusters of any direction and spread",
         "dbscan": "DBSCAN: dense clusters of any shape, and outliers",
         "predict": "the clusters of new data by a saved model",
     },
     "Understand": {
-        "choose": "how many clusters, or how near is near, with reasons",
-        "compare": "what several methods or models make of the same data",
-        "plot": "clusters, silhouettes, histories and choices as pictures",
-        "info": "what is in a file of data or in a saved model",
+        "choose": "the number of clusters or eps, with reasons",
+        "compare": "several methods or models on the same data",
+        "plot": "pictures of clusters, silhouettes and histories",
+        "info": "the content of a data file or of a saved model",
     },
     "Look": {
         "demo": "a picture by all three methods, and two hard cases",
@@ -46,7 +46,7 @@ class Commands(click.Group):
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """As click does, and for a name that does not exist the nearest one that does."""
+        """Find a command as click does; the error for an unknown name gives a near one."""
         if args and args[0] not in SUMMARIES and not args[0].startswith("-"):
             near = get_close_matches(args[0].lower(), SUMMARIES, n=1, cutoff=0.5)
             if args[0].lower() == "help":
@@ -84,7 +84,7 @@ def coterie(context: click.Context, /, **_: Any) -> None:
     """Clusters of tables, pictures, videos, sounds and texts.
 
     \b
-      coterie cluster flowers.csv                     what is in there?
+      coterie cluster flowers.csv                     method and parameters chosen
       coterie kmeans flowers.csv -k 3 -o labels.csv   three clusters, as a table
       coterie dbscan places.parquet --plot map.png    any shape, and a picture
       coterie kmeans photo.jpg --plot regions.png     patches of a photo

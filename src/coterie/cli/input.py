@@ -30,7 +30,7 @@ STDIN = "standard input"
 
 @dataclass(frozen=True)
 class AsFitted:
-    """The reading of the data of a fit, to read new data alike."""
+    """Options with which the data of a fit were read, for new data."""
 
     kinds: tuple[str, ...] = ()  # kinds of data that INPUT may have; empty: any
     reading: Reading = field(default_factory=Reading)

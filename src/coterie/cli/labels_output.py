@@ -1,4 +1,4 @@
-"""Labels as files or on stdout, and every file written whole or not at all."""
+"""Labels as files, written whole or not at all, or on stdout."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Columns = Mapping[str, NDArray[Any]]
 
 
 def form_of(output: Path | None, form: str | None) -> str:
-    """The format of the labels: as asked for, by the name of the file, or CSV."""
+    """Return the format of the labels: the one asked for, that of the ending, or CSV."""
     if form is not None or output is None or str(output) == "-":
         return form or "csv"
     try:
@@ -36,12 +36,12 @@ def form_of(output: Path | None, form: str | None) -> str:
     except KeyError:
         raise click.UsageError(
             f"expected --output to end in {', '.join(ENDINGS)}, got {output.name!r}; "
-            "or say what to write with --format"
+            "or name the format with --format"
         ) from None
 
 
 def check_not_input(source: str, *outputs: Path | None) -> None:
-    """Nobody means to write labels over their data."""
+    """Refuse to write over the input."""
     for output in outputs:
         if output is None or not (Path(source).is_file() and output.is_file()):
             continue
@@ -50,7 +50,7 @@ def check_not_input(source: str, *outputs: Path | None) -> None:
 
 
 def check_different(*outputs: Path | None) -> None:
-    """Nobody means to write labels over the picture or the model of the same command."""
+    """Refuse to write labels, picture and model of a command into the same file."""
     files = [output.resolve() for output in outputs if output is not None]
     for file in files:
         lost = file.is_file() or not file.exists()  # and not /dev/null
@@ -62,7 +62,7 @@ def check_different(*outputs: Path | None) -> None:
 
 
 def write_labels(columns: Columns, output: Path | None, form: str) -> str | None:
-    """Write rows; returns what to say about it, if anything."""
+    """Write rows; return a sentence about it, or None."""
     parts = WRITERS[form](columns)
     n = len(columns["cluster"])
     if output is not None and str(output) != "-":
@@ -94,7 +94,7 @@ def _csv(columns: Columns) -> Iterator[bytes]:
 
 
 def _csv_of_integers(columns: Columns) -> Iterator[bytes]:
-    """The same lines, several times as fast, by pyarrow."""
+    """Yield the same lines by pyarrow, several times as fast."""
     import pyarrow
     from pyarrow import csv as arrow_csv
 
@@ -135,7 +135,7 @@ def _json(columns: Columns) -> Iterator[bytes]:
 
 
 def _npy(columns: Columns) -> Iterator[bytes]:
-    """The clusters alone; with degrees of belonging, those as a matrix."""
+    """Yield the clusters alone, or the degrees of belonging as a matrix."""
     degrees = [values for name, values in columns.items() if name.startswith("degree_")]
     values = np.column_stack(degrees) if degrees else np.asarray(columns["cluster"])
     buffer = io.BytesIO()
@@ -161,7 +161,7 @@ def _arrow(values: NDArray[Any]) -> Any:
 
 
 def _utf8(text: str) -> bytes:
-    r"""Return UTF-8; halves of letters, as in names of files that are none, as \udce9."""
+    r"""Return UTF-8; surrogates, as in names of files that are not UTF-8, become \udce9."""
     return text.encode(errors="backslashreplace")
 
 
@@ -170,7 +170,7 @@ def _text(text: str) -> str:
 
 
 def _plain(values: NDArray[Any]) -> list[Any]:
-    """Values of Python; times as they are written."""
+    """Return values of Python; times as text."""
     if values.dtype.kind in "mM":
         return [str(value) for value in values]
     return [v if v is None or isinstance(v, PLAIN) else str(v) for v in values.tolist()]

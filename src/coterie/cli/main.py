@@ -1,7 +1,7 @@
-"""coterie: the door of the command line, and what becomes of mistakes.
+"""coterie: the entry point of the command line, and its answers to errors.
 
 Data go to stdout and everything else to stderr. The exit code is 0, 1 for a failure, 2 for wrong
-usage, 130 after Ctrl-C, 141 where nobody reads what is written, and 143 after SIGTERM.
+usage, 130 after Ctrl-C, 141 if the reader of a pipe has left, and 143 after SIGTERM.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def process() -> NoReturn:
 
 
 def _end(number: int, frame: Any) -> NoReturn:
-    """Leave by an exception, so that temporary files are removed, with the code of shells."""
+    """Exit by an exception, which removes temporary files, with the code of shells."""
     raise SystemExit(128 + number)
 
 
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(given: Sequence[str]) -> int:
     began = time.perf_counter()
-    for name in ("stdout", "stderr"):  # closed by the shell: what goes there is not wanted
+    for name in ("stdout", "stderr"):  # closed by the shell: output there is not wanted
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     try:
@@ -93,7 +93,7 @@ def _run(given: Sequence[str]) -> int:
 
 
 class _Words(io.StringIO):
-    """What click says, all of it: for a file it would leave out parts of sequences in names."""
+    """The text of click, in full: for a file it would strip parts of escape sequences in names."""
 
     def isatty(self) -> bool:
         return True
@@ -105,15 +105,15 @@ def _complain(message: str, code: int) -> int:
 
 
 def _of_the_system(error: OSError) -> str:
-    """What the operating system says, in the order: where, what."""
+    """Return an error of the operating system as "file: error"."""
     if error.strerror is None:
         return str(error)
-    what = error.strerror[:1].lower() + error.strerror[1:]
-    return what if error.filename is None else f"{error.filename}: {what}"
+    fault = error.strerror[:1].lower() + error.strerror[1:]
+    return fault if error.filename is None else f"{error.filename}: {fault}"
 
 
 def _leave_quietly() -> int:
-    """Whoever read our output has enough; what is left in buffers must not complain at exit."""
+    """Leave without complaint: the reader of our output has left, and buffers may be full."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return NOBODY_READS
 

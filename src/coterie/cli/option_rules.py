@@ -51,8 +51,8 @@ def check_kind(given: Mapping[str, Any], kind: str, source: str) -> None:
         if not suits(name, kind):
             meant = " and ".join(PLURALS[one] for one in RULES[name][0])
             raise click.UsageError(
-                f"{_option(name)} is for {meant}, and {source} is a {kind}; leave it out, or say "
-                "what the input is with --kind"
+                f"{_option(name)} is for {meant}, and {source} is a {kind}; leave it out, or "
+                "name the kind of the input with --kind"
             )
         other = INSTEAD.get(name)
         if other in given:
@@ -64,7 +64,7 @@ def check_kind(given: Mapping[str, Any], kind: str, source: str) -> None:
 
 
 def check_format(given: Mapping[str, Any], path: Path, source: str) -> None:
-    """Refuse options of CSV files and of NPZ files where a table is neither."""
+    """Refuse options of CSV files and of NPZ files for other tables."""
     asked = [name for name in (*OF_TEXTS, "array") if name in given]
     if not asked:
         return

@@ -1,4 +1,4 @@
-"""Options that commands share, in groups."""
+"""Options that commands share, in groups with headings."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Command(click.Command):
 
 
 def together(*options: Decorator) -> Decorator:
-    """Several options as one decorator, in the order of the help."""
+    """Return several options as one decorator, in the order of the help."""
 
     def decorate(function: Any) -> Any:
         for option in reversed(options):
@@ -89,7 +89,7 @@ reading_options = together(
     click.option("--components", type=COUNT, metavar="N", help="Reduce texts to so many columns."),
     click.option("--stop-words", type=click.Choice(("english",)), metavar="LANGUAGE",
                  help="Words of a text to leave out: english."),
-    click.option("--max-memory", metavar="SIZE", help="What INPUT may take, such as '8 GB'."),
+    click.option("--max-memory", metavar="SIZE", help="Memory for INPUT, such as '8 GB'."),
     click.option("--max-expansion", type=Number(1), metavar="RATIO",
                  help="Bytes in memory for each byte of INPUT. Default: 100."),
     click.option("--max-pixels", type=COUNT, metavar="N",
@@ -127,5 +127,5 @@ keeping_options = together(
 
 
 def examples(*lines: str) -> str:
-    """Examples as the first paragraph of a help text, left as they are."""
+    """Return examples as the first paragraph of a help text, which click does not wrap."""
     return "\b\n" + "\n".join(f"  {line}" for line in lines)

@@ -59,7 +59,7 @@ class Terminal:
         return f"{OWN}1m{text}{OWN}0m" if self.colour else text
 
     def faint(self, text: str) -> str:
-        """Return the text in a weaker tone, for what is read last."""
+        """Return the text in a weaker tone, for words of less weight."""
         return f"{OWN}2m{text}{OWN}0m" if self.colour else text
 
     def curve(self, values: Sequence[float], width: int = 40) -> str:

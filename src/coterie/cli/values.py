@@ -1,4 +1,4 @@
-"""Values of options: what a person types, checked with words."""
+"""Types of option values, whose errors give expected, actual and remedy."""
 
 from __future__ import annotations
 

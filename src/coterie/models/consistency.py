@@ -59,7 +59,7 @@ def of_dbscan(model: DBSCAN) -> str | None:
     kind = (labels >= 0).astype(np.uint8)
     kind[cores] = 2
     if not np.array_equal(model.kind_, kind):
-        return "kind_ is not what labels_ and core_sample_indices_ say"
+        return "kind_ contradicts labels_ and core_sample_indices_"
     d = model.n_features_in_
     for name, values in (model._metric_params or {}).items():
         if isinstance(values, np.ndarray) and values.shape not in ((d,), (d, d)):
@@ -100,7 +100,7 @@ def _of_nearest(near: Nearest) -> str | None:
     for sums, neighbours in zip(near.sums.T, near.neighbours.T, strict=True):
         np.minimum(member, np.maximum(sums, near.core[neighbours]), out=member)
     if not np.array_equal(near.member, member):
-        return "_path/near/member is not what the nearest core rows say"
+        return "_path/near/member contradicts the nearest core rows"
     return None
 
 

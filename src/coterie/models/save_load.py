@@ -53,7 +53,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     """Return the saved object: a fitted estimator, or a `Model`.
 
     Nothing in the file is imported, evaluated or unpickled. Every value is checked, and a file
-    that differs by one byte from what was saved is an error.
+    that differs from the saved one by a byte is an error.
     """
     where = Path(path)
     try:

@@ -72,7 +72,7 @@ class ClustersDisplay(Display):
         means, ellipses : bool, default=True
             Whether to draw the means, and for mixtures where two standard deviations end.
         regions : bool, default=False
-            Whether to colour the plane by what `predict` says there; for rows of two columns.
+            Colour the plane by `predict` too; for rows of two columns.
         diagnoses : bool, default=True
             Whether to write the first of `diagnose` under the title.
         title : str or None, default=None

@@ -44,7 +44,7 @@ class PointsPanel(Panel):
     kind: NDArray[np.uint8] | None  # (n,) core, border and noise of DBSCAN
 
 
-def draw_story(
+def draw_demo(
     patches: Patches, photo: Sequence[Panel], points: Sequence[PointsPanel], *, heading: str
 ) -> Figure:
     """Draw the photo and its clusterings above, the points below, four across.

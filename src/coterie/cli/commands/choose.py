@@ -1,4 +1,4 @@
-"""coterie choose: how many clusters, or how near is near."""
+"""coterie choose: the number of clusters, or eps of DBSCAN."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class Range(Value):
 )
 @o.INPUT
 @click.option("--method", type=click.Choice(("kmeans", "mixture", "dbscan")), default="kmeans",
-              show_default=True, help="What to choose for.")  # fmt: skip
+              show_default=True, help="Method to choose for.")  # fmt: skip
 @click.option("-k", "--clusters", type=Range(), metavar="RANGE",
               help="Candidates: 8 (1 to 8), 2-8 or 2,4,8. Default: 1 to 10.")  # fmt: skip
 @click.option(
     "--criterion",
     type=click.Choice(("auto", "silhouette", "knee", "stability", "bic", "aic", "icl")),
-    default="auto", show_default=True, help="What decides.",
+    default="auto", show_default=True, help="Criterion that decides.",
 )  # fmt: skip
 @click.option(
     "--min-samples",

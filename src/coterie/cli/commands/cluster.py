@@ -19,9 +19,9 @@ from coterie.cli.requests import ClusterRequest
         "coterie cluster messages/ -o groups.csv",
         "coterie cluster moons --save moons.coterie",
     )
-    + "\n\nLooks at the data, chooses between k-means, a Gaussian mixture and DBSCAN and their "
-    "parameters, and says why. Columns of very different spread are scaled, unless --scaling says "
-    "otherwise.",
+    + "\n\nChooses between k-means, a Gaussian mixture and DBSCAN and their parameters by looking "
+    "at the data, and tells the reasons. Columns of very different spread are scaled, unless "
+    "--scaling says otherwise.",
 )
 @o.INPUT
 @o.run_options

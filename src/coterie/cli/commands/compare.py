@@ -1,4 +1,4 @@
-"""coterie compare: what several methods or models make of the same data."""
+"""coterie compare: several methods or models on the same data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from coterie.cli.values import Output
         "coterie compare flowers.csv --model old.coterie --model new.coterie",
     )
     + "\n\nAll three methods side by side, or the models that are given: sizes, noise, mean "
-    "silhouettes and agreement. What is not given is chosen.",
+    "silhouettes and agreement. Sizes that are not given are chosen.",
 )
 @o.INPUT
 @click.option("-k", "--clusters", type=o.COUNT, metavar="K", help="For k-means and the mixture.")

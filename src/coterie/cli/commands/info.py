@@ -1,4 +1,4 @@
-"""coterie info: what is in a file."""
+"""coterie info: the content of a file of data or of a saved model."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from coterie.cli.requests import InfoRequest
     "info",
     cls=o.Command,
     help=o.examples("coterie info flowers.csv", "coterie info flowers.coterie --json")
-    + "\n\nA saved model: its method, parameters, columns and where its data came from, without "
-    "loading it. Data: what was read, and every column.",
+    + "\n\nA saved model: its method, parameters, columns and the source of its data, without "
+    "loading it. Data: how they were read, and every column.",
 )
 @click.argument("source", metavar="MODEL|INPUT")
 @o.reading_options

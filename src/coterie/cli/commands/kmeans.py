@@ -29,7 +29,7 @@ from coterie.cli.requests import FitRequest
 )
 @click.option(
     "--init", type=click.Choice(("k-means++", "k-means||", "random", "principal")),
-    default=KMeansOptions.init, show_default=True, help="Where runs start.",
+    default=KMeansOptions.init, show_default=True, help="Initial means.",
 )  # fmt: skip
 @click.option(
     "--runs", type=o.COUNT, default=KMeansOptions.runs, show_default=True, help="The best is kept."

@@ -29,7 +29,7 @@ from coterie.cli.values import Columns, Output
 @click.option("-o", "--output", type=Output(*o.PICTURES), required=True, metavar="FILE",
               help="The picture: .png, .svg, .pdf.")  # fmt: skip
 @click.option("--view", type=click.Choice(("clusters", "silhouette", "history")),
-              default="clusters", show_default=True, help="What to draw.")  # fmt: skip
+              default="clusters", show_default=True, help="Subject of the picture.")  # fmt: skip
 @click.option("--axes", type=Columns(), metavar="A,B",
               help="Two columns to show, by name or position.")  # fmt: skip
 @o.run_options

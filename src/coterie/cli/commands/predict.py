@@ -32,7 +32,7 @@ from coterie.cli.values import Output
 @click.option("--decimal", metavar="CHARACTER", help="Decimal sign of a CSV file.")
 @click.option("--header/--no-header", default=None, help="Whether a CSV file names columns.")
 @click.option("--array", metavar="NAME", help="Which array of an NPZ file.")
-@click.option("--max-memory", metavar="SIZE", help="What INPUT may take, such as '8 GB'.")
+@click.option("--max-memory", metavar="SIZE", help="Memory for INPUT, such as '8 GB'.")
 @o.labels_options
 @click.option("--plot", "picture", type=Output(*o.PICTURES), metavar="FILE",
               help="A picture: .png, .svg, .pdf.")  # fmt: skip

@@ -25,7 +25,7 @@ from coterie.data.media.patches import Patches, image_patches
 from coterie.data.toy import paper_non_convex, paper_round, sample_picture_path
 from coterie.estimators import DBSCAN, DBSCANPath, GaussianMixture, KMeans
 from coterie.formatting import number, plural, share
-from coterie.plots.demo import Panel, PointsPanel, draw_story
+from coterie.plots.demo import Panel, PointsPanel, draw_demo
 
 Labels = NDArray[np.intp]
 ROWS_FOR_A_CORE = 80  # a patch is dense if one in so many patches is nearby
@@ -67,7 +67,7 @@ class Fit:
 
     @property
     def agreement(self) -> float | None:
-        """With the true groups, of the rows that belong to one."""
+        """Adjusted Rand index with the true groups, over the rows that belong to one."""
         if self.truth is None:
             return None
         inside = self.truth >= 0
@@ -80,7 +80,7 @@ def run(request: DemoRequest) -> None:
     patches = image_patches(path, request.patch)
     on_photo = photo_fits(path.name, patches, request.clusters)
     on_points = point_fits()
-    figure = draw_story(
+    figure = draw_demo(
         patches, [_panel(fit) for fit in on_photo], [_points_panel(fit) for fit in on_points],
         heading="Coterie: three ways to find groups",
     )  # fmt: skip
@@ -99,7 +99,7 @@ def run(request: DemoRequest) -> None:
 
 
 def photo_fits(name: str, patches: Patches, k: int) -> list[Fit]:
-    """The three methods on the patches, clusters numbered alike."""
+    """Fit the three methods to the patches, clusters numbered alike."""
     X = patches.features
     near = max(2, round(len(X) / ROWS_FOR_A_CORE))
     models = {
@@ -111,7 +111,7 @@ def photo_fits(name: str, patches: Patches, k: int) -> list[Fit]:
 
 
 def telling_eps(X: NDArray[np.float64], min_samples: int) -> float:
-    """The eps with the most clusters of 2 % or more that leaves at most a fifth as outliers."""
+    """Return the eps with the most clusters of 2 % or more and at most a fifth of outliers."""
     path = DBSCANPath(min_samples).fit(X)
     tries = sorted({float(f"{q:.2g}") for q in np.quantile(path.core_distances_, TRIED)} - {0.0})
 
@@ -126,7 +126,7 @@ def telling_eps(X: NDArray[np.float64], min_samples: int) -> float:
 
 
 def point_fits() -> list[Fit]:
-    """k-means and DBSCAN on the paper's two data sets."""
+    """Fit k-means and DBSCAN to the paper's two data sets."""
     fits: list[Fit] = []
     for name, (X, groups), k, eps in (
         ("round groups", paper_round(), 4, 0.9),
@@ -141,7 +141,7 @@ def point_fits() -> list[Fit]:
 
 
 def numbered_alike(fits: list[Fit]) -> list[Fit]:
-    """The same fits; clusters that share most rows have the same number."""
+    """Return the fits with the same number for clusters that share most rows."""
     alike = matched([fit.labels for fit in fits])
     return [replace(fit, labels=labels) for fit, labels in zip(fits, alike, strict=True)]
 
@@ -189,7 +189,7 @@ def _part(fit: Fit) -> str:
 
 
 def clusters_of(fit: Fit, patches: Patches) -> list[Cluster]:
-    """The clusters of a photo, largest first, with their mean colours."""
+    """Return the clusters of a photo, largest first, with their mean colours."""
     rows = []
     for cluster, count in zip(*np.unique(fit.labels, return_counts=True), strict=True):
         if cluster >= 0:

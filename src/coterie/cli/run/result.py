@@ -65,7 +65,7 @@ def fit(method: str, model: Any, data: Dataset, console: Console, doing: str) ->
     seconds = {"fitting": fitted - began, "looking for faults": looked - fitted}
     result = Result(method, data, model, labels, seconds)
     result.diagnoses = tuple(_named(diagnosis, data.columns) for diagnosis in diagnoses)
-    if not diagnoses:  # they say the same better
+    if not diagnoses:  # which say the same more clearly
         result.warnings = list(dict.fromkeys(str(warning.message) for warning in caught))
     return result
 
