@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -12,6 +15,15 @@ class DataError(ValueError):
 
 class DataWarning(UserWarning):
     """Data that are used in part; the message gives the columns left out, reason and remedy."""
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Put the path of a file before the message of an error about its data."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"{os.fspath(path)}: {error}") from error.__cause__
 
 
 def required(module: str, purpose: str, extra: str) -> Any:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from coterie.data.dataset import Dataset
-from coterie.data.errors import DataError
+from coterie.data.errors import DataError, naming
 from coterie.data.file_types import (
     MODEL,
     UTF_16,
@@ -109,11 +109,9 @@ def kind_of(path: Path) -> str:
             f"{path}: expected data, got a model saved by coterie; open it with coterie.load, or "
             f"use it for data with: coterie predict {path.name} INPUT"
         )
-    try:
+    with naming(path):
         check_supported(start)
         check_extension(path, start)
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from None
     if kind is not None:
         return kind
     if b"\0" in start and not start.startswith(UTF_16):

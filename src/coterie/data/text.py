@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coterie.data.dataset import Dataset, Labels, check_labels
-from coterie.data.errors import DataError
+from coterie.data.errors import DataError, naming
 from coterie.data.file_types import check_is_text, first_bytes
 from coterie.data.memory_limits import MAX_EXPANSION, Limits
 from coterie.data.memory_shortage import reports_shortage
@@ -107,43 +107,22 @@ def read_texts(
     max_memory, max_expansion
         As for `read_table`; they limit the texts in memory, and the rows.
     """
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
     check_path(path)
     where = Path(path)
     check_whole("ngrams", ngrams, 1, "1 counts single words")
     if components is not None:
         check_whole("components", components, 1, "None keeps a column for each word")
     limits = Limits.of(max_memory, max_expansion)
-    try:
+    with naming(where):
         names, texts, stored = _folder(where, limits) if where.is_dir() else _lines(where, limits)
-        vectorizer = TfidfVectorizer(
-            stop_words=stop_words, min_df=min_df, max_df=max_df, ngram_range=(1, ngrams), norm=None
-        )
-        if words is not None and rarities is not None:
-            vectorizer.set_params(vocabulary=list(words))
-            vectorizer.idf_ = np.asarray(rarities, dtype=np.float64)
-        try:
-            counted = (vectorizer.fit_transform if words is None else vectorizer.transform)(texts)
-            weights = _of_length_one(counted)
-        except ValueError as error:
-            raise DataError(
-                f"expected some words, but none are left ({error}); "
-                "check stop_words, min_df and max_df"
-            ) from error
+        vectorizer = _vectorizer(stop_words, min_df, max_df, ngrams, words, rarities)
+        weights = _weights(vectorizer, texts, words is None)
         known = tuple(map(str, vectorizer.get_feature_names_out()))
-        kept = None if directions is None else np.asarray(directions, dtype=np.float64)
-        if kept is not None and kept.shape[1:] != (len(known),):
-            raise ValueError(
-                f"expected directions of shape (components, {len(known)}), as there are words, got "
-                f"shape {kept.shape}; pass words and directions of the same collection"
-            )
+        kept = None if directions is None else _checked_directions(directions, len(known))
         if components is not None and kept is None:
             limits.check(8 * len(texts) * components, stored, "reduced rows", "fewer components")
             kept = _directions(weights, components)
         X = _reduced(weights, kept)
-    except DataError as error:
-        raise DataError(f"{where}: {error}") from error.__cause__
     columns = known if kept is None else tuple(f"component_{i}" for i in range(len(kept)))
     provenance: dict[str, Any] = {
         "source": str(where),
@@ -157,6 +136,46 @@ def read_texts(
         provenance |= {"vocabulary": list(known), "directions": kept}
     origin = Texts(names, weights, vectorizer, kept)
     return Dataset(X, columns, "text", str(where), origin, provenance)
+
+
+def _vectorizer(
+    stop_words: str | list[str] | None,
+    min_df: int | float,
+    max_df: int | float,
+    ngrams: int,
+    words: Sequence[str] | None,
+    rarities: Sequence[float] | None,
+) -> Any:
+    """Return scikit-learn's vectorizer, with the words and rarities of an earlier collection."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vectorizer = TfidfVectorizer(
+        stop_words=stop_words, min_df=min_df, max_df=max_df, ngram_range=(1, ngrams), norm=None
+    )
+    if words is not None and rarities is not None:
+        vectorizer.set_params(vocabulary=list(words))
+        vectorizer.idf_ = np.asarray(rarities, dtype=np.float64)
+    return vectorizer
+
+
+def _weights(vectorizer: Any, texts: Sequence[str], new: bool) -> Any:
+    """Return TF-IDF rows of length one; `new` finds the words in these texts."""
+    try:
+        return _of_length_one((vectorizer.fit_transform if new else vectorizer.transform)(texts))
+    except ValueError as error:
+        raise DataError(
+            f"expected some words, but none are left ({error}); check stop_words, min_df and max_df"
+        ) from error
+
+
+def _checked_directions(directions: ArrayLike, n_words: int) -> Array:
+    checked = np.asarray(directions, dtype=np.float64)
+    if checked.shape[1:] != (n_words,):
+        raise ValueError(
+            f"expected directions of shape (components, {n_words}), as there are words, got "
+            f"shape {checked.shape}; pass words and directions of the same collection"
+        )
+    return checked
 
 
 def _folder(folder: Path, limits: Limits) -> tuple[NDArray[Any], list[str], int]:

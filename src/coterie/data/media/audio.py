@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.data.dataset import Dataset, Labels
-from coterie.data.errors import DataError, required
+from coterie.data.errors import DataError, naming, required
 from coterie.data.memory_limits import MAX_EXPANSION, Limits
 from coterie.data.memory_shortage import reports_shortage
 from coterie.data.options import check_choice, check_number, check_path, check_whole
@@ -114,13 +114,8 @@ def read_sound(
     check_path(path)
     where = Path(path)
     limits = Limits.of(max_memory, max_expansion)
-    check_choice("features", features, ("spectrum", "samples"), "'spectrum' suits most sounds")
-    check_number("frame", frame, 0, "pass seconds, such as 0.046")
-    if hop is not None:
-        check_number("hop", hop, 0, "pass seconds, or None for half a frame")
-    if bands is not None:
-        check_whole("bands", bands, 1, f"{BANDS} suits most sounds")
-    try:
+    _check_options(features, frame, hop, bands)
+    with naming(where):
         signal, rate = _read(where, limits)
         length, step = _lengths(frame, hop, rate, features, len(signal))
         if features == "spectrum":
@@ -132,13 +127,10 @@ def read_sound(
             f"{len(frames):,} frames",
             "use a longer hop",
         )
-    except DataError as error:
-        raise DataError(f"{where}: {error}") from error.__cause__
     if features == "samples":
         X, names = np.array(frames), tuple(f"sample_{i}" for i in range(length))
     else:
         X, names = _spectra(frames, rate, bands)
-    origin = Sound(rate, length, step, len(X))
     provenance = {
         "source": str(where),
         "features": features,
@@ -147,7 +139,17 @@ def read_sound(
         "hop": step,
         "bands": bands,
     }
+    origin = Sound(rate, length, step, len(X))
     return Dataset(X, names, "sound", str(where), origin, provenance)
+
+
+def _check_options(features: Any, frame: Any, hop: Any, bands: Any) -> None:
+    check_choice("features", features, ("spectrum", "samples"), "'spectrum' suits most sounds")
+    check_number("frame", frame, 0, "pass seconds, such as 0.046")
+    if hop is not None:
+        check_number("hop", hop, 0, "pass seconds, or None for half a frame")
+    if bands is not None:
+        check_whole("bands", bands, 1, f"{BANDS} suits most sounds")
 
 
 def _read(path: Path, limits: Limits) -> tuple[Array, int]:

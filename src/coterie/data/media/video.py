@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.data.dataset import Dataset, Labels
-from coterie.data.errors import DataError, required
+from coterie.data.errors import DataError, naming, required
 from coterie.data.media.images import MAX_PIXELS
 from coterie.data.media.patches import Array, Patches, image_patches
 from coterie.data.media.pixels import pixel_features
@@ -94,32 +94,24 @@ def read_video(
     limits = Limits.of(max_memory)
     parts: list[Array] = []
     times: list[float] = []
-    needed, shape, grid = 0, (0, 0), (1, 1)
+    stored, shape, grid = 0, (0, 0), (1, 1)
     for time, picture in _frames(where, every, max_frames, max_pixels, limits):
         if features == "patches":
             patches = image_patches(picture, size, max_pixels=max_pixels)
             rows, grid = patches.features, patches.size
         else:
             rows = pixel_features(picture, position)
-        needed += 2 * rows.nbytes  # the parts, and then the whole
-        if needed > limits.memory:
-            apart = 2 * every or 1
-            raise DataError(
-                f"{where}: expected rows that need at most {readable(limits.memory)} of memory, "
-                f"got more after {time:g} s of video; take fewer frames with every={apart:g}, "
-                f"larger patches, or pass max_memory={roomy(4 * needed)!r}"
-            )
-        if times and picture.shape[:2] != shape:
-            raise DataError(
-                f"{where}: expected frames of one size, got {shape} and {picture.shape[:2]} at "
-                f"{time:g} s; convert the video first"
-            )
-        shape = picture.shape[:2]
         parts.append(rows)
+        stored += rows.nbytes
+        with naming(where):
+            _check_memory(stored, time, every, limits)
+            if times and picture.shape[:2] != shape:
+                raise DataError(
+                    f"expected frames of one size, got {shape} and {picture.shape[:2]} at "
+                    f"{time:g} s; convert the video first"
+                )
+        shape = picture.shape[:2]
         times.append(time)
-    origin = Frames(np.array(times), *shape, grid)
-    colours = ("red", "green", "blue")
-    placed = features == "pixels" and position
     provenance = {
         "source": str(where),
         "features": features,
@@ -128,14 +120,20 @@ def read_video(
         "every": every,
         "frames": len(times),
     }
-    return Dataset(
-        np.concatenate(parts),
-        (*colours, "down", "right") if placed else colours,
-        "video",
-        str(where),
-        origin,
-        provenance,
-    )
+    place = ("down", "right") if features == "pixels" and position else ()
+    columns, origin = ("red", "green", "blue", *place), Frames(np.array(times), *shape, grid)
+    return Dataset(np.concatenate(parts), columns, "video", str(where), origin, provenance)
+
+
+def _check_memory(stored: int, time: float, every: float, limits: Limits) -> None:
+    """Raise if the rows of the frames so far, and a copy of them, do not fit into memory."""
+    needed, apart = 2 * stored, 2 * every or 1
+    if needed > limits.memory:
+        raise DataError(
+            f"expected rows that need at most {readable(limits.memory)} of memory, "
+            f"got more after {time:g} s of video; take fewer frames with every={apart:g}, "
+            f"larger patches, or pass max_memory={roomy(4 * needed)!r}"
+        )
 
 
 def video_frames(
@@ -159,20 +157,16 @@ def _frames(
         check_whole("max_frames", max_frames, 1, "None takes all frames")
     taken, due = 0, -np.inf
     with where.open("rb") as file, _decoder_errors(where), _open_container(file) as container:
-        streams = container.streams.video
-        if not streams:
-            raise DataError("expected a video, got a file without pictures; check the path")
-        if not hasattr(streams[0], "width"):  # PyAV has none without a decoder
-            raise DataError("expected a known codec, got another one; convert the video")
-        _check_size(streams[0].width, streams[0].height, max_pixels, limits)
-        for frame in container.decode(streams[0]):
+        stream = _stream(container)
+        _check_size(stream.width, stream.height, max_pixels, limits)
+        for frame in container.decode(stream):
             time = float(frame.time or 0.0)
             if time < due:
                 continue
             _check_size(frame.width, frame.height, max_pixels, limits)
             if frame.is_corrupt:  # the decoder fills the unread parts with other pixels
                 raise DataError(
-                    f"expected sound frames, got a damaged one at {time:g} s; "
+                    f"expected whole frames, got a damaged one at {time:g} s; "
                     "get the video again, or convert it: ffmpeg -i input video.mp4"
                 )
             yield time, frame.to_ndarray(format="rgb24").astype(np.float64) / 255.0
@@ -183,6 +177,16 @@ def _frames(
             raise DataError(
                 "expected frames, got none; the file is damaged or cut off: get the video again"
             )
+
+
+def _stream(container: Any) -> Any:
+    """Return the first stream of pictures."""
+    streams = container.streams.video
+    if not streams:
+        raise DataError("expected a video, got a file without pictures; check the path")
+    if not hasattr(streams[0], "width"):  # PyAV has none without a decoder
+        raise DataError("expected a known codec, got another one; convert the video")
+    return streams[0]
 
 
 @contextmanager

@@ -26,50 +26,66 @@ def choose_columns(
     """
     numbers = [i for i, kind in enumerate(table.types) if kind == NUMBER and i != ids]
     if columns is None:
-        if not numbers:
-            raise DataError(
-                f"expected at least one column of numbers, got {described(table)}; "
-                "check the separator and the decimal sign, turn text into numbers first, or pass "
-                "kind='text' if every line is a text"
-            )
+        _check_any(numbers, table)
         chosen, names = numbers, [table.names[i] for i in numbers]
     else:
         asked = _listed(columns)
-        if not asked:
-            raise ValueError("expected at least one column, got an empty list; None takes all")
-        known = {name: i for i, name in enumerate(table.names)}
-        new = [name for name in asked if isinstance(name, str) and name not in known]
-        if new == asked and not table.named:
-            chosen, names = numbers, new
+        known = set(table.names)
+        if not table.named and all(isinstance(n, str) and n not in known for n in asked):
+            chosen, names = numbers, asked
             _check_all_named(numbers, names)
             _check_writable(names)
         else:
-            repeated = {name for name, n in Counter(table.names).items() if n > 1}
-            chosen = [
-                known[column]
-                if isinstance(column, str) and column in known and column not in repeated
-                else position_of(table, column)
-                for column in asked
-            ]
+            chosen = _positions(table, asked)
             names = [table.names[i] for i in chosen]
-        for i in chosen:
-            if table.types[i] not in (NUMBER, TRUTH, ROW_NUMBER):
-                raise DataError(
-                    f"expected numbers in column {table.names[i]!r}, got {table.types[i]}; choose "
-                    f"other columns out of {described(table)}"
-                )
+        _check_numbers(chosen, table)
+    _check_different(names)
+    return chosen, tuple(names)
+
+
+def _positions(table: TableFormat, asked: Sequence[str | int]) -> list[int]:
+    """Return positions of columns; names are looked up in a table of them, not one by one."""
+    count = Counter(table.names)
+    once = {name: i for i, name in enumerate(table.names) if count[name] == 1}
+    return [
+        once[column] if isinstance(column, str) and column in once else position_of(table, column)
+        for column in asked
+    ]
+
+
+def _listed(columns: Any) -> list[Any]:
+    one = isinstance(columns, str | bytes) or not isinstance(columns, Iterable)
+    asked = [columns] if one else list(columns)
+    if not asked:
+        raise ValueError("expected at least one column, got an empty list; None takes all")
+    return asked
+
+
+def _check_any(numbers: Sequence[int], table: TableFormat) -> None:
+    if not numbers:
+        raise DataError(
+            f"expected at least one column of numbers, got {described(table)}; "
+            "check the separator and the decimal sign, turn text into numbers first, or pass "
+            "kind='text' if every line is a text"
+        )
+
+
+def _check_numbers(chosen: Sequence[int], table: TableFormat) -> None:
+    for i in chosen:
+        if table.types[i] not in (NUMBER, TRUTH, ROW_NUMBER):
+            raise DataError(
+                f"expected numbers in column {table.names[i]!r}, got {table.types[i]}; choose "
+                f"other columns out of {described(table)}"
+            )
+
+
+def _check_different(names: Sequence[str]) -> None:
     twice = [name for name, n in Counter(names).items() if n > 1]
     if twice:
         raise DataError(
             f"expected different columns, got {twice[0]!r} more than once; rename it in the file, "
             "or choose columns by position"
         )
-    return chosen, tuple(names)
-
-
-def _listed(columns: Any) -> list[Any]:
-    one = isinstance(columns, str | bytes) or not isinstance(columns, Iterable)
-    return [columns] if one else list(columns)
 
 
 def _check_all_named(numbers: Sequence[int], names: Sequence[str]) -> None:

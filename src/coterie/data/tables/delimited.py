@@ -115,15 +115,7 @@ class Delimited:
             "choose columns",
         )
         X = new_rows(table.num_rows, d, np.dtype(np.float64))
-        batches = table.select([str(i) for i in chosen]).to_batches()
-        ends = np.cumsum([0, *(batch.num_rows for batch in batches)]).tolist()
-        finite = write_parts(
-            X,
-            [
-                Part(first, batch.num_rows, partial(_columns, batch))
-                for first, batch in zip(ends, batches, strict=False)
-            ],
-        )
+        finite = write_parts(X, _parts(table.select([str(i) for i in chosen])))
         if not finite and find_gaps(X).first_infinite is not None:
             self._raise_error(chosen)
         return Loaded(X, None if ids is None else _ids(table.column(str(ids))), finite)
@@ -229,6 +221,15 @@ def _viewed(file: IO[bytes], text: bytes | None) -> Iterator[Any]:
         return
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
         yield view
+
+
+def _parts(table: Any) -> list[Part]:
+    batches = table.to_batches()
+    firsts = np.cumsum([0, *(batch.num_rows for batch in batches)]).tolist()
+    return [
+        Part(first, batch.num_rows, partial(_columns, batch))
+        for first, batch in zip(firsts, batches, strict=False)
+    ]
 
 
 def _columns(batch: Any) -> Iterator[list[Any]]:

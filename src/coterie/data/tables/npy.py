@@ -135,16 +135,7 @@ def _usable(folder: zipfile.ZipFile, name: str) -> bool:
 def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Return shape, order and dtype, if they are those of a table of numbers."""
     try:
-        version = npy.read_magic(file)
-        read, size = {
-            (1, 0): (npy.read_array_header_1_0, 2),
-            (2, 0): (npy.read_array_header_2_0, 4),
-        }[version]
-        length = file.read(size)
-        if int.from_bytes(length, "little") > MAX_HEADER:  # NumPy would read it all, then refuse
-            raise ValueError(f"it claims {int.from_bytes(length, 'little'):,} bytes")
-        header = file.read(int.from_bytes(length, "little"))
-        shape, fortran, dtype = read(io.BytesIO(length + header))
+        shape, fortran, dtype = _parsed_header(file)
     except (zipfile.BadZipFile, zlib.error) as error:
         raise _broken("NPZ", error) from error
     except Exception as error:  # NumPy parses it as Python's source, which fails in many ways
@@ -157,6 +148,24 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
             f"expected numbers of at most 64 bits, got dtype {dtype}, which is not read "
             "(objects would be unpickled, and could run code); save X.astype(float)"
         )
+    _check_shape(shape)
+    return shape, fortran, dtype
+
+
+def _parsed_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    version = npy.read_magic(file)
+    read, size = {
+        (1, 0): (npy.read_array_header_1_0, 2),
+        (2, 0): (npy.read_array_header_2_0, 4),
+    }[version]
+    declared = file.read(size)
+    length = int.from_bytes(declared, "little")
+    if length > MAX_HEADER:  # NumPy would read it all, then refuse
+        raise ValueError(f"it claims {length:,} bytes")
+    return read(io.BytesIO(declared + file.read(length)))
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
     if not all(type(size) is int and size >= 0 for size in shape):  # NumPy takes True for 1
         raise DataError(
             f"expected whole numbers of rows and columns, got the shape {shape}; "
@@ -167,7 +176,6 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
             f"expected an array of shape (rows, columns), got shape {shape}; "
             "reshape it first, for example with X.reshape(len(X), -1)"
         )
-    return shape, fortran, dtype
 
 
 def _broken(name: str, error: Exception) -> DataError:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.data.dataset import Dataset, Labels
-from coterie.data.errors import DataError
+from coterie.data.errors import DataError, naming
 from coterie.data.file_types import (
     check_extension,
     check_supported,
@@ -101,47 +101,55 @@ def read_table(
     """
     check_path(path)
     where = Path(path)
-    check_choice("missing", missing, RULES, "'drop' leaves rows with gaps out")
-    if scaling is not None:
-        check_choice("scaling", scaling, KINDS, "'standard' suits most tables")
-    if header is not None:
-        check_truth("header", header, "leave it out to find names in the first line")
-    if array is not None and not isinstance(array, str):
-        raise TypeError(f"expected array as the name of one in an NPZ file, got {array!r}")
+    _check_options(missing, scaling, header, array)
     limits = Limits.of(max_memory, max_expansion)
-    try:
+    with naming(where):
         table = _open_table(where, limits, separator, decimal, header, array)
         id_column = None if ids is None else position_of(table, ids)
         chosen, names = choose_columns(table, columns, id_column)
         loaded = table.load(chosen, id_column)
-        n_read, kept_ids = len(loaded.X), loaded.ids
+        n_read = len(loaded.X)
         X, kept = _without_gaps(loaded, table, names, missing)
-    except DataError as error:
-        raise DataError(f"{where}: {error}") from error.__cause__
     rows: NDArray[Any] | None = kept
-    if kept_ids is not None:
-        rows = kept_ids if kept is None else kept_ids[kept]
-    name = "row" if id_column is None else table.names[id_column]
+    if loaded.ids is not None:
+        rows = loaded.ids if kept is None else loaded.ids[kept]
+    origin = TableRows("row" if id_column is None else table.names[id_column], len(X), rows)
     used = {*chosen, id_column}
-    left_out = [i for i in range(len(table.names)) if i not in used]
+    unused = [i for i in range(len(table.names)) if i not in used]
     if columns is None:
-        warn_of_unused(table, left_out, str(where))
+        warn_of_unused(table, unused, str(where))
     provenance = {
         "source": str(where),
         "format": table.format,
         "bytes": where.stat().st_size,
         "rows": len(X),
         "rows_left_out": n_read - len(X),
-        "columns_left_out": {table.names[i]: table.types[i] for i in left_out},
+        "columns_left_out": {table.names[i]: table.types[i] for i in unused},
         "missing": missing,
+        **_about_text(table, names),
     }
-    if not set(names) <= set(table.names):
-        provenance["names"] = "given"  # the file has none
-    if isinstance(table, Delimited):
-        dialect = table.dialect
-        provenance |= {"separator": dialect.separator, "decimal": dialect.decimal}
-    dataset = Dataset(X, names, "table", str(where), TableRows(name, len(X), rows), provenance)
+    dataset = Dataset(X, names, "table", str(where), origin, provenance)
     return dataset if scaling is None else dataset.scaled(scaling)
+
+
+def _check_options(missing: Any, scaling: Any, header: Any, array: Any) -> None:
+    check_choice("missing", missing, RULES, "'drop' leaves rows with gaps out")
+    if scaling is not None:
+        check_choice("scaling", scaling, KINDS, "'standard' suits most tables")
+    if header is not None:
+        check_truth("header", header, "leave it out to find names in the first line")
+    if array is not None and not isinstance(array, str):
+        raise TypeError(
+            f"expected array as the name of one in an NPZ file, got {array!r}; pass a str"
+        )
+
+
+def _about_text(table: TableFormat, names: Sequence[str]) -> dict[str, str]:
+    """Return the provenance of names that a person gave, and of the dialect of a text."""
+    about = {} if set(names) <= set(table.names) else {"names": "given"}
+    if isinstance(table, Delimited):
+        about |= {"separator": table.dialect.separator, "decimal": table.dialect.decimal}
+    return about
 
 
 def _open_table(
