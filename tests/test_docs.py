@@ -28,6 +28,7 @@ from coterie.kernels import _native
 ROOT = Path(__file__).parents[1]
 TUTORIALS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGES = [*TUTORIALS, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "benchmarks/README.md"]
+PAGES.append(ROOT / "native/README.md")
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 ELSEWHERE = ("http://", "https://", "mailto:")
@@ -158,6 +159,18 @@ def test_the_map_names_all_folders_and_nothing_else() -> None:
     assert not named - there - others - {"tools"}, "names folders that are not there"
 
 
+def test_folders_of_native_say_where_to_begin() -> None:
+    page = (ROOT / "native/README.md").read_text(encoding="utf-8")
+    told = dict(re.findall(r"^- `(\w+)/`: (.*?)(?=^- |\Z)", page, flags=re.S | re.M))
+    folders = {path.name for path in (ROOT / "native").iterdir() if path.is_dir()}
+    assert set(told) == folders
+    for folder, text in told.items():
+        assert "egin" in text, f"{folder} does not say where to begin"
+        for name in re.findall(r"`([\w/]+\.[ch]pp)`", text):
+            home = ROOT / "native" if name.split("/")[0] in folders else ROOT / "native" / folder
+            assert (home / name).exists(), f"{folder}: {name} is not there"
+
+
 def test_paths_in_pages_exist() -> None:
     roots = (ROOT, ROOT / "src/coterie", ROOT / "native")
     for page in (*TUTORIALS, ROOT / "CONTRIBUTING.md"):
@@ -168,9 +181,11 @@ def test_paths_in_pages_exist() -> None:
 
 
 def test_packages_say_where_to_begin() -> None:
-    """Every file that a package's first docstring names is there."""
+    """The first docstring of a package names files that are there, and one to begin with."""
     for path in sorted((ROOT / "src/coterie").rglob("__init__.py")):
         docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
         assert docstring, f"{path.parent.name} does not say what lives there"
+        begins = "egin" in docstring or path.parent.name == "coterie"
+        assert begins, f"{path.parent.name} does not say where to begin"
         for name in re.findall(r"`(?:\w+/)*(\w+\.py)`", docstring):
             assert list(path.parent.parent.rglob(name)), f"{path}: {name} is not there"

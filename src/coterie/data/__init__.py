@@ -1,4 +1,10 @@
-"""Data from files as rows to cluster: tables, pictures, videos, sounds and texts."""
+"""Files of every kind, and toy sets, as rows that can be clustered.
+
+`read.py` is the front door; begin there. It finds the kind of a file and calls its reader in
+`tables/`, `media/` or `text.py`. Every reader gives the record of `dataset.py`, asks
+`memory_limits.py` before it allocates, and raises the errors of `errors.py`. Nothing here knows of
+estimators.
+"""
 
 from coterie.data.dataset import Dataset, Origin
 from coterie.data.errors import DataError, DataWarning

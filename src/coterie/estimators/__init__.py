@@ -1,4 +1,11 @@
-"""What people fit: estimators that keep scikit-learn's contract."""
+"""Estimators that keep scikit-learn's contract: KMeans, GaussianMixture, DBSCAN, DBSCANPath.
+
+Each method has a folder with its `estimator.py`; begin with `kmeans/estimator.py`. Shared files
+stand here: `validation.py` checks input, `prepare.py` makes checked rows ready for a fit,
+`units.py` keeps numbers within float64, `fitting.py` brings events and restores an estimator whose
+fit failed. Estimators use `algorithms`, `engines` and `kernels`, and nothing that is built upon
+them.
+"""
 
 from coterie.estimators.dbscan.estimator import DBSCAN, DensityEvent, dbscan
 from coterie.estimators.dbscan.path import DBSCANPath, PathCurve

@@ -1,7 +1,7 @@
 """Figures: Display objects over results, and moving pictures of a fit.
 
-Each module draws one kind of figure from a finished result; `style.py` holds their common look.
-matplotlib is imported only when a figure is drawn.
+Each module draws one kind of figure from a finished result: begin with `clusters.py`. `style.py`
+holds their common look. matplotlib is imported only when a figure is drawn.
 """
 
 from coterie.plots.animation import animate

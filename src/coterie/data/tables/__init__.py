@@ -1,4 +1,10 @@
-"""Tables: files of rows and columns, as rows to cluster."""
+"""Tables: files of rows and columns, as rows to cluster.
+
+`read.py` leads from a file to rows of numbers; begin there. Each format has a file or two, and all
+answer the protocol of `format.py`: `delimited.py` (CSV), `arrow.py`, `json_lines.py`, `npy.py`.
+`dialect.py` finds separators and headers, `columns.py` chooses columns, `missing.py` treats gaps,
+and `fill_rows.py` writes one array.
+"""
 
 from coterie.data.tables.read import TableRows, read_table
 

@@ -1,5 +1,6 @@
 """The definition in plain NumPy, slow and readable: what every kernel, engine, thread count and
-instruction set must give. One file per method, to be read beside the paper."""
+instruction set must give. One file per method, to be read beside the paper: begin with `kmeans.py`.
+These files use NumPy and Python integers, and nothing else of this package."""
 
 from coterie.kernels.reference.arithmetic import exact_mean_variance, exact_squares
 from coterie.kernels.reference.columns import interleave
