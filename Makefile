@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find native cmake -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint format stubs native-test shared-code sanitize flips bits bench clean
+.PHONY: demo test lint format stubs native-test shared-code sanitize test-baseline flips bits bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed  ## a photo by all three methods, and two hard cases; writes demo.png
@@ -62,6 +62,9 @@ format: $(VENV)/.test-tools
 
 stubs: $(VENV)/.test-tools  ## after a change of the bindings
 	$(BIN)/python -m nanobind.stubgen -m coterie.kernels._native -o src/coterie/kernels/_native.pyi
+
+test-baseline: $(VENV)/.test-tools  ## all tests of Python at the lowest instruction-set level
+	COTERIE_SIMD=baseline $(BIN)/python -m pytest
 
 flips: $(VENV)/.test-tools  ## ten thousand damaged files of every kind of model, all of which must be errors
 	COTERIE_FLIPS=10000 $(BIN)/python -m pytest tests/models/test_damage.py tests/models/test_fuzz.py -k "flipped or forged"
