@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from support.hostile_points import POINTS, make_points
 from support.kmeans_cases import LEVELS, THREADS, level, thorough
 
-from coterie.algorithms.dbscan.dbscan import DbscanResult, density
+from coterie.algorithms.dbscan.dbscan import DbscanResult, dbscan
 from coterie.kernels import _native, reference
 from coterie.kernels.block import Block
 from coterie.kernels.dbscan_steps import INDEXES, METRICS, Measure, reach
@@ -66,7 +66,7 @@ def cases(draw: st.DrawFn, metrics: tuple[str, ...] = METRICS, max_n: int = 120)
 
 def run(case: Case, index: str = "auto", threads: int = 1, counts: bool = False) -> DbscanResult:
     block = Block.over(case.X, case.weights, _native.Team(threads))
-    return density(block, case.measure, case.min_samples, index=index, counts=counts)
+    return dbscan(block, case.measure, case.min_samples, index=index, counts=counts)
 
 
 def definition(case: Case) -> reference.Clusters:
@@ -195,13 +195,13 @@ def test_identical_rows_are_one_cluster() -> None:
 def test_unknown_names_are_refused() -> None:
     block = Block.over(np.zeros((3, 2)), None, _native.Team(1))
     with pytest.raises(ValueError, match=r"expected index .* got hash"):
-        density(block, Measure(1.0), 2, index="hash")
+        dbscan(block, Measure(1.0), 2, index="hash")
     with pytest.raises(ValueError, match=r"expected a metric .* got jaccard"):
-        density(block, Measure(1.0, "jaccard"), 2)
+        dbscan(block, Measure(1.0, "jaccard"), 2)
     with pytest.raises(ValueError, match="positive and finite eps"):
-        density(block, Measure(0.0), 2)
+        dbscan(block, Measure(0.0), 2)
     with pytest.raises(ValueError, match="haversine expects 2 columns"):
-        density(Block.over(np.zeros((3, 3)), None, _native.Team(1)), Measure(1.0, "haversine"), 2)
+        dbscan(Block.over(np.zeros((3, 3)), None, _native.Team(1)), Measure(1.0, "haversine"), 2)
 
 
 @pytest.mark.parametrize("index", INDEXES)
@@ -221,4 +221,4 @@ def test_an_interrupt_ends_the_work(index: str) -> None:
 
 def again_and_again(block: Block, index: str) -> None:
     for _ in range(1000):
-        density(block, Measure(1.0), 5, index=index, counts=True)
+        dbscan(block, Measure(1.0), 5, index=index, counts=True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from coterie.kernels import reference
-from coterie.kernels.reference import dbscan
+from coterie.kernels.reference.dbscan import predict
 
 DATA = ("normal", "lattice", "tenths", "duplicates", "offset", "blobs", "line", "constant", "wild")
 WEIGHTS = ("none", "whole", "signed", "float", "thirds")
@@ -57,7 +57,7 @@ class Case:
         return near | np.eye(len(near), dtype=bool) if new is None else near
 
     def predictions(self, new: NDArray[Any]) -> NDArray[np.intp]:
-        return dbscan.predict(self.X, self.definition(), new, self.eps, **self.plain)
+        return predict(self.X, self.definition(), new, self.eps, **self.plain)
 
 
 def make_rows(kind: str, n: int, d: int, rng: np.random.Generator) -> NDArray[np.float64]:

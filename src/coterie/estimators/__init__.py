@@ -7,7 +7,7 @@ fit failed. Estimators use `algorithms`, `engines` and `kernels`, and nothing th
 them.
 """
 
-from coterie.estimators.dbscan.estimator import DBSCAN, DensityEvent, dbscan
+from coterie.estimators.dbscan import DBSCAN, DensityEvent, dbscan
 from coterie.estimators.dbscan.path import DBSCANPath, PathCurve
 from coterie.estimators.fitting import FitEvent
 from coterie.estimators.kmeans.estimator import KMeans

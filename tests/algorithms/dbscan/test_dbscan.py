@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from coterie import DBSCAN
-from coterie.algorithms.dbscan.dbscan import NOISE, DbscanResult, PointKind, density, kinds_of
+from coterie.algorithms.dbscan.dbscan import NOISE, DbscanResult, PointKind, dbscan, kinds_of
 from coterie.kernels import _native
 from coterie.kernels.block import Block
 from coterie.kernels.dbscan_steps import INDEXES, Measure
@@ -24,7 +24,7 @@ def run(
 ) -> DbscanResult:
     w = None if weights is None else np.array(weights)
     block = Block.over(np.array(X, dtype=np.float64), w, _native.Team(1))
-    return density(block, Measure(eps), min_samples, index=index, counts=True)
+    return dbscan(block, Measure(eps), min_samples, index=index, counts=True)
 
 
 @pytest.mark.parametrize("index", INDEXES)

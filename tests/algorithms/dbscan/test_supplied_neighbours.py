@@ -10,7 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.kmeans_cases import thorough
 
-from coterie.algorithms.dbscan.supplied_neighbours import NeighbourCache, NeighbourLists, grow
+from coterie.algorithms.dbscan.supplied_neighbours import (
+    NeighbourCache,
+    NeighbourLists,
+    grow_clusters,
+)
 from coterie.algorithms.dbscan.trace import waves
 from coterie.kernels import reference
 
@@ -57,7 +61,7 @@ def test_the_definition(near, min_samples, kind, room, batch_rows):
     weights = None if kind is None else rng.integers(-2, 5, size=len(near)).astype(float)
     if kind == "thirds":
         weights = weights / 3.0
-    found = grow(Matrix(near, batch_rows), min_samples, weights, cache_bytes=room)
+    found = grow_clusters(Matrix(near, batch_rows), min_samples, weights, cache_bytes=room)
     expected = reference.clusters(near, min_samples, weights)
     np.testing.assert_array_equal(found.labels, expected.labels)
     np.testing.assert_array_equal(found.core, expected.core)
@@ -73,7 +77,7 @@ def chain(n):
 
 
 def test_depth_is_the_number_of_steps():
-    found = grow(Matrix(chain(7)), 2)
+    found = grow_clusters(Matrix(chain(7)), 2)
     np.testing.assert_array_equal(found.depths, np.arange(7))
     assert [wave.rows.tolist() for wave in waves(found.labels, found.depths)] == [
         [i] for i in range(7)
@@ -82,9 +86,9 @@ def test_depth_is_the_number_of_steps():
 
 def test_neighbourhoods_are_asked_for_once_if_the_cache_holds_them():
     ample, scarce = Matrix(chain(9)), Matrix(chain(9))
-    grow(ample, 2, cache_bytes=1e6)
+    grow_clusters(ample, 2, cache_bytes=1e6)
     assert ample.asked == list(range(9))
-    grow(scarce, 2, cache_bytes=100)
+    grow_clusters(scarce, 2, cache_bytes=100)
     assert sorted(scarce.asked) == sorted([*range(9), *range(9)])
 
 
@@ -99,12 +103,12 @@ def test_the_cache_stays_within_its_bytes():
 
 def test_steps_are_told():
     told = []
-    grow(Matrix(chain(3)), 2, step=told.append)
+    grow_clusters(Matrix(chain(3)), 2, step=told.append)
     assert told == ["count", "connect"]
 
 
 def test_the_result_names_its_index():
-    found = grow(Matrix(chain(3)), 2)
+    found = grow_clusters(Matrix(chain(3)), 2)
     assert (found.index, found.why) == ("table", "a test gives it")
     assert list(found.seconds) == ["count", "connect"]
 

@@ -59,7 +59,7 @@ class DbscanResult:
         )
 
 
-def density(
+def dbscan(
     block: Block,
     measure: Measure,
     min_samples: float,

@@ -41,7 +41,7 @@ class NeighbourLists:
         return np.diff(self.ends, prepend=0)
 
 
-class Nearby(Protocol):
+class Neighbours(Protocol):
     """The neighbourhoods of points, found on demand. A point is always nearby to itself."""
 
     @property
@@ -69,8 +69,8 @@ class Nearby(Protocol):
         ...
 
 
-def grow(
-    nearby: Nearby,
+def grow_clusters(
+    nearby: Neighbours,
     min_samples: float,
     weights: Floats | None = None,
     *,
@@ -136,7 +136,7 @@ def batches(rows: Rows, size: int) -> Iterator[Rows]:
 class NeighbourCache:
     """Neighbourhoods that are kept if all of them fit into `bytes_left`, or worked out again."""
 
-    def __init__(self, nearby: Nearby, bytes_left: float) -> None:
+    def __init__(self, nearby: Neighbours, bytes_left: float) -> None:
         self.nearby = nearby
         self.bytes_left = bytes_left
         self.kept: list[NeighbourLists] = []  # of `batch_rows` rows each, from the first row on

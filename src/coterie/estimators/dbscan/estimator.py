@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -16,12 +14,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.algorithms.dbscan.dbscan import NOISE, DbscanResult, PointKind
-from coterie.algorithms.dbscan.supplied_neighbours import grow
 from coterie.algorithms.dbscan.trace import waves
-from coterie.estimators.dbscan import search as ways
+from coterie.estimators.dbscan.events import DensityEvent, teller
 from coterie.estimators.dbscan.metric_parameters import completed
 from coterie.estimators.dbscan.metrics import METRIC_NAMES, Metric, check_distances
-from coterie.estimators.dbscan.units import checked_eps, finite_extent, weights_with_room
+from coterie.estimators.dbscan.predict import predict_graph, predict_rows, predict_supplied
+from coterie.estimators.dbscan.search import SearchOptions, cluster
+from coterie.estimators.dbscan.units import checked_eps, finite_extent, scaled_weights
 from coterie.estimators.fitting import fitting
 from coterie.estimators.memory_budget import Allowance
 from coterie.estimators.validation import (
@@ -36,14 +35,6 @@ from coterie.kernels.dbscan_steps import CorePoints
 
 Labels = NDArray[np.int64]
 WORK_PER_VALUE = 32  # products for each value of X, about: decides how many threads are worth it
-
-
-@dataclass(frozen=True)
-class DensityEvent:
-    """The end of a step of a fit, for ``callback``."""
-
-    step: str  # "check", "index", "count", "connect", "label" or "trace"
-    seconds: float  # since the fit began
 
 
 class DBSCAN(
@@ -220,12 +211,24 @@ class DBSCAN(
         -------
         self : DBSCAN
         """
-        tell = self._teller()
+        tell = teller(self.callback)
         eps = checked_eps(self.eps)
         X, metric, team = self._checked(X, reset=True)
         weights = check_weights(sample_weight, X.shape[0], signed=True)
         tell("check")
-        self._adopt(metric, eps, *self._find(X, metric, eps, weights, team, tell))
+        weights, min_samples = scaled_weights(weights, self.min_samples)
+        options = SearchOptions(
+            metric=metric,
+            eps=eps,
+            min_samples=min_samples,
+            weights=weights,
+            counts=bool(self.count_neighbors),
+            trace=bool(self.trace),
+            allowed=Allowance(self.memory_budget),
+            team=team,
+            step=tell,
+        )
+        self._adopt(options, *cluster(X, options))
         if self.trace:
             tell("trace")
         return self
@@ -268,10 +271,10 @@ class DBSCAN(
         eps = getattr(self, "_eps", float(self.eps))
         if metric.name == "precomputed":
             if sparse.issparse(X):
-                return ways.predict_graph(X, self.core_sample_indices_, labels, eps)
-            return ways.predict_supplied(X, self.core_sample_indices_, labels, metric, eps, team)
+                return predict_graph(X, self.core_sample_indices_, labels, eps)
+            return predict_supplied(X, self.core_sample_indices_, labels, metric, eps, team)
         allowed = Allowance(self.memory_budget)
-        return ways.predict_rows(X, self.components_, labels, metric, eps, allowed, team)
+        return predict_rows(X, self.components_, labels, metric, eps, allowed, team)
 
     # Inside
 
@@ -300,102 +303,19 @@ class DBSCAN(
             team = _native.Team(1)
         return X, metric, team
 
-    def _find(
-        self,
-        X: Any,
-        metric: Metric,
-        eps: float,
-        weights: Any,
-        team: _native.Team,
-        step: Callable[[str], object],
-    ) -> tuple[DbscanResult, CorePoints]:
-        allowed = Allowance(self.memory_budget)
-        weights, min_samples = weights_with_room(weights, self.min_samples)
-        options = ways.SearchOptions(
-            eps=eps,
-            min_samples=min_samples,
-            weights=weights,
-            counts=bool(self.count_neighbors),
-            trace=bool(self.trace),
-            team=team,
-            step=step,
-        )
-        if ways.takes_kernels(X, metric, allowed):
-            allowed.refuse_beyond(ways.native_bytes(X), REMEDY)
-            return ways.cluster_natively(X, metric, options)
-        if metric.name == "precomputed":  # components_ can be as large as the matrix
-            allowed.refuse_beyond(ways.copied_bytes(X), REMEDY_GIVEN)
-        neighbours = ways.neighbours_of(X, metric, eps, team)
-        result = grow(neighbours, min_samples, weights, cache_bytes=allowed.bytes / 4, step=step)
-        return result, ways.core_points_of(X, result)
-
-    def _adopt(self, metric: Metric, eps: float, result: DbscanResult, points: CorePoints) -> None:
+    def _adopt(self, options: SearchOptions, result: DbscanResult, points: CorePoints) -> None:
         self.labels_ = result.labels.astype(np.int64, copy=False)
         self.core_sample_indices_ = points.indices
         self.components_ = points.rows
         self.kind_ = points.kind
         self.n_clusters_ = result.n_clusters
         self.index_, self.index_reason_ = result.index, result.why
-        self._eps, self._metric, self._p = eps, metric.name, metric.p
+        metric = options.metric
+        self._eps, self._metric, self._p = options.eps, metric.name, metric.p
         self._metric_params = metric.parameters
         for name in ("n_neighbors_", "trace_"):
             self.__dict__.pop(name, None)
-        if self.count_neighbors:
+        if options.counts:
             self.n_neighbors_ = result.counts
-        if self.trace and result.depths is not None:
+        if options.trace and result.depths is not None:
             self.trace_ = waves(self.labels_, result.depths)
-
-    def _teller(self) -> Callable[[str], None]:
-        began = time.perf_counter()
-
-        def tell(step: str) -> None:
-            if self.callback is not None:
-                self.callback(DensityEvent(step, time.perf_counter() - began))
-
-        return tell
-
-
-REMEDY = "Give float32 rows, fewer rows, fewer columns, or a larger memory_budget."
-REMEDY_GIVEN = "Give a sparse graph of the distances up to eps, or a larger memory_budget."
-
-
-def dbscan(
-    X: Any,
-    eps: float = 0.5,
-    *,
-    min_samples: int = 5,
-    metric: Any = "minkowski",
-    metric_params: dict[str, Any] | None = None,
-    algorithm: str = "auto",
-    leaf_size: int = 30,
-    p: float | None = 2,
-    sample_weight: Any = None,
-    n_jobs: int | None = None,
-) -> tuple[NDArray[np.intp], Labels]:
-    """Core points and labels in one call, with the signature of scikit-learn's function.
-
-    Parameters
-    ----------
-    X, sample_weight
-        As for :meth:`DBSCAN.fit`.
-    eps, min_samples, metric, metric_params, algorithm, leaf_size, p, n_jobs
-        As for :class:`DBSCAN`.
-
-    Returns
-    -------
-    core_samples : ndarray of shape (n_core_samples,)
-        The indices of the rows that are core points.
-    labels : ndarray of shape (n_samples,), int64
-        The cluster of each row, -1 for noise.
-    """
-    model = DBSCAN(
-        eps,
-        min_samples=min_samples,
-        metric=metric,
-        metric_params=metric_params,
-        algorithm=algorithm,
-        leaf_size=leaf_size,
-        p=p,
-        n_jobs=n_jobs,
-    ).fit(X, sample_weight=sample_weight)
-    return model.core_sample_indices_, model.labels_

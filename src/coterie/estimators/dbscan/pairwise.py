@@ -33,7 +33,7 @@ def rows_at_once(n: int) -> int:
 
 
 @dataclass(frozen=True)
-class Compared:
+class FunctionNeighbours:
     """Points with a function for their neighbourhoods: near(rows) -> (len(rows), n)."""
 
     n: int
@@ -52,7 +52,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Graph:
+class GraphNeighbours:
     """Points with distances in a CSR matrix; pairs without a stored distance are far apart."""
 
     indices: NDArray[np.integer]
@@ -61,7 +61,7 @@ class Graph:
     why = GIVEN
 
     @classmethod
-    def within(cls, X: Any, eps: float) -> Graph:
+    def within(cls, X: Any, eps: float) -> GraphNeighbours:
         """The entries up to eps, and every point's distance from itself, which is zero."""
         n = X.shape[0]
         indptr = np.zeros(n + 1, dtype=np.int64)
@@ -104,14 +104,14 @@ def near_entries(X: Any, eps: float) -> Iterator[tuple[slice, Rows, Flags]]:
         yield rows, row_of, X.data[ends[0] : ends[-1]] <= eps
 
 
-def by_matrix(D: NDArray[Any], eps: float) -> Compared:
+def matrix_neighbours(D: NDArray[Any], eps: float) -> FunctionNeighbours:
     """Distances given as a square matrix."""
-    return Compared(len(D), lambda rows: D[rows] <= eps, "matrix", GIVEN)
+    return FunctionNeighbours(len(D), lambda rows: D[rows] <= eps, "matrix", GIVEN)
 
 
-def by_pairs(X: Any, near: Near, index: str, why: str) -> Compared:
+def row_neighbours(X: Any, near: Near, index: str, why: str) -> FunctionNeighbours:
     """Rows of X that are compared with each other."""
-    return Compared(X.shape[0], partial(near, X), index, why)
+    return FunctionNeighbours(X.shape[0], partial(near, X), index, why)
 
 
 def pairwise(

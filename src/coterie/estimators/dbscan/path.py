@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
@@ -15,7 +14,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.algorithms.dbscan.every_eps import LEAST_REACH, reachability
-from coterie.estimators.dbscan.estimator import WORK_PER_VALUE, DensityEvent
+from coterie.estimators.dbscan.estimator import WORK_PER_VALUE
+from coterie.estimators.dbscan.events import DensityEvent, teller
 from coterie.estimators.dbscan.units import checked_eps, finite_extent
 from coterie.estimators.fitting import fitting
 from coterie.estimators.memory_budget import Allowance
@@ -154,12 +154,7 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         -------
         self : DBSCANPath
         """
-        began = time.perf_counter()
-
-        def tell(step: str) -> None:
-            if self.callback is not None:
-                self.callback(DensityEvent(step, time.perf_counter() - began))
-
+        tell = teller(self.callback)
         X = check_rows(self, X, reset=True, accept_sparse=False)
         team = team_for(self.n_jobs, WORK_PER_VALUE * X.size)
         reach = Reach.of(finite_extent(X, team, getattr(self, "feature_names_in_", None)))

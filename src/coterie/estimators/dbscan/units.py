@@ -25,7 +25,7 @@ from coterie.kernels.scan_steps import Extent
 
 SQUARES = 480  # an exponent: sums of squares of such values, and of their inverses, are numbers
 LARGEST_TOTAL = float(np.finfo(np.float64).max) / 2
-ROOM = 64  # an exponent: more than there are rows, so that no sum of weights overflows
+SHIFT = 64  # an exponent: more than there are rows, so that no sum of weights overflows
 
 
 def finite_extent(X: Any, team: _native.Team, names: Any = None) -> Extent:
@@ -73,19 +73,19 @@ def checked_eps(eps: Any) -> float:
     return number
 
 
-def weights_with_room(weights: Floats | None, min_samples: int) -> tuple[Floats | None, float]:
+def scaled_weights(weights: Floats | None, min_samples: int) -> tuple[Floats | None, float]:
     """Weights with sums that are all float64 numbers, and min_samples in their unit."""
     if weights is None:
         return None, float(min_samples)
     with np.errstate(over="ignore"):
         if np.abs(weights).sum() <= LARGEST_TOTAL:
             return weights, float(min_samples)
-    scaled = times_power(weights, -ROOM)
-    if not np.array_equal(times_power(scaled, ROOM), weights):
+    scaled = times_power(weights, -SHIFT)
+    if not np.array_equal(times_power(scaled, SHIFT), weights):
         sizes = np.abs(weights[weights != 0])
         raise ValueError(
             "sample_weight spans more orders of magnitude than exact sums can: expected weights "
             f"within a factor of about 1e590, got weights from {sizes.min():.3g} to "
             f"{sizes.max():.3g} in magnitude. Set negligible weights to zero."
         )
-    return scaled, float(times_power(float(min_samples), -ROOM))
+    return scaled, float(times_power(float(min_samples), -SHIFT))
