@@ -281,10 +281,16 @@ default="kmeans"
         news = functools.partial(news_of_mixture, data, kept)
         progress = Progress(self, data.X, data.weights, n_init, news)
 
+        def first(number: int, seed: int) -> Mixture:
+            mixture = start(seed)
+            if number + 1 == n_init:
+                data.forget_filled()
+            return mixture
+
         def make(number: int, seed: int) -> MixtureRun:
             observe, faster = progress.watch(number), self._acceleration(data, family, rules)
             known, step = data.survey, data.sweep
-            run = em(data.engine, known, family, start(seed), rules, observe, faster, step)
+            run = em(data.engine, known, family, first(number, seed), rules, observe, faster, step)
             return data.units.restored(run)
 
         found = best_of(

@@ -50,6 +50,10 @@ class MixtureProblem:
         whole = gaps_filled(self.X, self.fill)
         return whole, engine_over(whole, self.weights, team=self.engine.team)
 
+    def forget_filled(self) -> None:
+        """No further run starts: the copy may go."""
+        self.__dict__.pop("filled", None)
+
 
 def look_at_rows(
     X: Floats, *, marginal: bool, team: _native.Team, names: Any = None
