@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from coterie.kernels import reference
-from coterie.kernels.reference import dbscan
+from coterie.kernels.reference.dbscan import predict
 
 
 def test_core_border_noise_by_hand() -> None:
@@ -20,7 +20,7 @@ def test_core_border_noise_by_hand() -> None:
     np.testing.assert_array_equal(found.near, [3, 3, 4, 3, 4, 3, 3, 1])
     assert found.n_clusters == 2
     new = np.array([[4.0], [4.5], [20.0]])
-    np.testing.assert_array_equal(dbscan.predict(X, found, new, 2.0), [0, 1, -1])
+    np.testing.assert_array_equal(predict(X, found, new, 2.0), [0, 1, -1])
 
 
 def test_a_distance_of_exactly_eps_is_nearby() -> None:
