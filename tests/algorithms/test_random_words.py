@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coterie.algorithms.random_words import Draws, mix
+from coterie.algorithms.random_words import Draws, mix, mix_all
 from coterie.kernels import reference
 
 # seed, stream, number, word
@@ -55,3 +55,8 @@ def test_words_look_random():
     assert len(np.unique(words)) == 8000
     ones = np.unpackbits(words.view(np.uint8)).reshape(8000, 64).mean(axis=0)
     assert np.all(np.abs(ones - 0.5) < 0.03)  # more than five standard deviations
+
+
+def test_arrays_are_mixed_like_numbers():
+    words = [0, 1, 2**63, 2**64 - 1, 0x0123456789ABCDEF]
+    assert mix_all(np.array(words, dtype=np.uint64)).tolist() == [mix(word) for word in words]

@@ -104,7 +104,7 @@ def best_of(
     make: Callable[[int, int], AnyRun],
     error: Callable[[AnyRun], float],
     record: Callable[[AnyRun, int], AnyRecord],
-    hopeless: type[Exception] | tuple[type[Exception], ...] = (),
+    cannot_start: type[Exception] | tuple[type[Exception], ...] = (),
 ) -> Restarts[AnyRun, AnyRecord]:
     """Make `n_init` runs and keep the smallest error, the first among equals.
 
@@ -113,7 +113,7 @@ def best_of(
 
     make : (number of the run, its seed) -> run
     record : (run, its seed) -> what is kept of it
-    hopeless : what a run may raise that cannot start; the others go on. If none can, it is raised.
+    cannot_start : errors of runs that cannot start; the others go on. If none can, it is raised.
     """
     best: AnyRun | None = None
     records: list[AnyRecord] = []
@@ -131,7 +131,7 @@ def best_of(
                 raise
             cut_short = StopReason.INTERRUPTED
             break
-        except hopeless as error_of_run:
+        except cannot_start as error_of_run:
             left_out.append(error_of_run)
             continue
         records.append(record(run, own_seed))

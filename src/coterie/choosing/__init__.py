@@ -2,7 +2,7 @@
 
 `choose_k`, `choose_eps`, `compare` and `silhouettes` stand in the files of their names; `decide.py`
 takes a method, `diagnose/` finds faults of a fit. All of them fit and ask the estimators as a user
-would, and may use `algorithms` for names. Begin with `k.py`; `sampling.py` holds what all share.
+would, and may use `algorithms` for names. Begin with `k.py`; `sampling.py` is used by all.
 """
 
 from coterie.choosing.compare import ModelComparison, compare

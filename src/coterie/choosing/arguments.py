@@ -95,7 +95,7 @@ def model(value: Any, caller: str) -> None:
     if isinstance(value, type) or not hasattr(value, "fit"):
         got = f"the class {value.__name__}" if isinstance(value, type) else _told(value)
         raise TypeError(
-            f"expected {caller} to get a model, such as KMeans(3).fit(X) or what load returned, "
+            f"expected {caller} to get a model, such as KMeans(3).fit(X) or a loaded model, "
             f"got {got}"
         )
 

@@ -1,6 +1,7 @@
-"""Who hears of a fit while it runs: a plain callback, scikit-learn's callbacks, the log.
+"""Listeners of a running fit: a plain callback, scikit-learn's callbacks, the log.
 
-Also what surrounds a fit: checked parameters, and an estimator that stays as it was on failure.
+The decorator `fitting` surrounds each fit: parameters are checked first, and an estimator whose fit
+fails stays as it was.
 """
 
 from __future__ import annotations
@@ -51,18 +52,18 @@ class FitEvent:
 
 @dataclass(frozen=True)
 class News:
-    """What an iteration gives to listeners, in the units of the user."""
+    """News of an iteration for listeners, in the units of the user."""
 
     record: Iteration | MixtureIteration
     means: Floats
     line: str  # for the log
     model: dict[str, Any]  # attributes with which the estimator could predict
-    last: bool = False  # whether this was known to be the last iteration
+    last: bool = False  # True if this was known to be the last iteration
     mixture: Mixture | None = None
 
 
 def read_only(values: Any) -> Any:
-    """Rows, or an array of the running fit, as listeners may see it: nobody can write into it."""
+    """View of rows or of an array of the running fit, into which listeners cannot write."""
     if values is None:
         return None
     if sparse.issparse(values):
@@ -79,7 +80,7 @@ def read_only(values: Any) -> Any:
 def fitting(
     method: Callable[Concatenate[Estimator, P], Estimator],
 ) -> Callable[Concatenate[Estimator, P], Estimator]:
-    """A method that changes the estimator: parameters are checked first, and whatever goes wrong,
+    """Decorate a method that changes the estimator: parameters are checked first, and any failure,
     an interrupt too, leaves the estimator exactly as it was."""
     checked = _fit_context(prefer_skip_nested_validation=True)(method)
 
@@ -97,9 +98,9 @@ def fitting(
 
 
 class Progress:
-    """Tells of the runs of one fit.
+    """Reports of the runs of one fit to its listeners.
 
-    news : makes the news of what the driver tells its observer after the iteration's number.
+    news : a function from the arguments of a driver's observer to the news.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class Progress:
             self.tasks = Tasks(estimator, X, weights, n_init)
 
     def watch(self, run: int) -> Callable[..., bool] | None:
-        """The observer of a run, or None if nobody listens."""
+        """Return the observer of a run; None: nobody listens."""
         if self.tasks is not None:
             self.tasks.begin_run()
         elif self.estimator.callback is None and not self.estimator.verbose:
@@ -131,7 +132,7 @@ class Progress:
         return stop
 
     def end(self) -> None:
-        """The fit is whole: its attributes are set."""
+        """Report the end of a fit whose attributes are set."""
         if self.tasks is not None:
             self.tasks.end_run()
             self.tasks.end(self.tasks.fit, {})

@@ -11,7 +11,7 @@ CGROUP = Path("/sys/fs/cgroup")
 
 
 def available_memory() -> float | None:
-    """Bytes that this process could still take, None where the system does not tell."""
+    """Bytes that this process could still use; None if the system does not tell."""
     try:
         lines = MEMINFO.read_text().splitlines()
         free = next(1024.0 * int(line.split()[1]) for line in lines if "MemAvailable" in line)
@@ -28,7 +28,7 @@ def available_memory() -> float | None:
 
 
 def allowed_memory(memory_budget: float | None) -> float:
-    """The budget, or what is available; infinite where neither is known."""
+    """The budget, or the available memory; infinite if neither is known."""
     if memory_budget is not None:
         return float(memory_budget)
     free = available_memory()
@@ -36,7 +36,7 @@ def allowed_memory(memory_budget: float | None) -> float:
 
 
 class Allowance:
-    """What a fit may take. The system is asked only where the answer matters."""
+    """Memory that a fit may use. The system is asked only if the answer matters."""
 
     def __init__(
         self, memory_budget: float | None, who: str = "DBSCAN", beyond: str = " beyond X"
@@ -48,7 +48,7 @@ class Allowance:
         return allowed_memory(self.memory_budget)
 
     def refuse_beyond(self, needed: float, remedy: str) -> None:
-        """A MemoryError if `needed` bytes are more than is allowed."""
+        """Raise a MemoryError if `needed` bytes are more than the allowance."""
         if (self.memory_budget is None and needed <= SMALL) or needed <= self.bytes:
             return
         whose = "available" if self.memory_budget is None else "allowed by memory_budget"
@@ -59,7 +59,7 @@ class Allowance:
 
 
 def size(n_bytes: float) -> str:
-    """As people say it."""
+    """Number of bytes in words, with three digits."""
     for unit in ("bytes", "kB", "MB"):
         if n_bytes < 999.5:
             return f"{n_bytes:.3g} {unit}"

@@ -7,6 +7,7 @@ clustering of the data. Drivers and kernels never see that it happened.
 from __future__ import annotations
 
 import sys
+import warnings
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
@@ -112,7 +113,7 @@ POWERS: dict[type, dict[str, tuple[int, int]]] = {
 
 @dataclass(frozen=True)
 class Reach:
-    """How far values go: by column the lowest and the highest, and the smallest but zero."""
+    """Range of values: by column the lowest, the highest, and the smallest magnitude but zero."""
 
     low: Floats
     high: Floats
@@ -210,3 +211,12 @@ def weight_exponent(
             "Set negligible weights to zero."
         )
     return exponent
+
+
+def warn_of_infinity(name: str, stacklevel: int) -> None:
+    """Warn of answers that are infinite because float64 ends."""
+    warnings.warn(
+        f"{name} overflow float64 and are given as infinity; labels are right. Rescale X.",
+        RuntimeWarning,
+        stacklevel=stacklevel,
+    )

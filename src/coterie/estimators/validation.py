@@ -1,4 +1,4 @@
-"""Input at the door: every mistake is named here, before any work is done."""
+"""Checks of input, before any work is done: every mistake is named here."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from coterie.kernels import _native
 TIMES = (np.datetime64, np.timedelta64, datetime.date, datetime.timedelta)
 # Parts of the names of the types of columns.
 TIME_NAMES = ("date", "time", "duration", "period", "month_day_nano")
-LOOSE_NAMES = ("obj", "str", "cat", "enum")  # of types that can hold anything
+LOOSE_NAMES = ("obj", "str", "cat", "enum")  # types that can hold anything
 NESTED_NAMES = ("list", "struct", "map", "union")  # pyarrow's types of several values in one cell
 TEXT_NAMES = ("string", "binary")  # pyarrow's types of text
-N_JOBS = [  # what the parameter may be
+N_JOBS = [  # allowed values of the parameter
     Interval(Integral, 1, None, closed="left"),
     Interval(Integral, None, -1, closed="right"),
     None,
@@ -46,8 +46,8 @@ def check_rows(
     Values that are not finite are found later, by the pass that looks at every value anyway.
     """
     if _is_table_of_floats(X):
-        # Nothing to convert, nothing to refuse: looking for what else X might be took a tenth of
-        # the time of a small fit.
+        # There is nothing to convert or to refuse. The other checks took a tenth of the time of a
+        # small fit.
         checked = validate_data(estimator, X, reset=reset, skip_check_array=True)
         return np.require(checked, requirements=["C", "A"])
     _refuse_other_things(X)
@@ -71,8 +71,8 @@ def check_rows(
 
 
 def _is_table_of_floats(X: Any) -> bool:
-    """Whether X is an array, of no other kind, of float32 or float64 in the machine's order, with
-    at least one row and one column."""
+    """Return whether X is a plain array of float32 or float64 in the machine's byte order, with at
+    least one row and one column."""
     return (
         type(X) is np.ndarray
         and X.dtype in (np.float64, np.float32)
@@ -102,7 +102,7 @@ def _refuse_masked(values: Any, name: str, how: str) -> None:
 
 
 def _without_times_and_text(X: Any) -> Any:
-    """X, lists as an array. Times and text would be read as numbers nobody meant."""
+    """Return X, lists as an array. Times and text are refused: numbers of them mean nothing."""
     if isinstance(X, list | tuple):
         try:
             X = np.asarray(X)
@@ -143,40 +143,40 @@ def _refuse_in_array(values: NDArray[Any]) -> None:
 
 
 def _refuse_in_arrow(schema: Any) -> None:
-    """Refuse columns of a pyarrow table by their types, which say all."""
+    """Refuse columns of a pyarrow table by their types."""
     for name, kind in zip(schema.names, map(str, schema.types), strict=True):
-        what = f"column {name!r} of X holds {kind} values"
+        found = f"column {name!r} of X holds {kind} values"
         if any(word in kind for word in NESTED_NAMES):
-            raise ValueError(f"{what}: expected one number in each cell. Make a column of each.")
+            raise ValueError(f"{found}: expected one number in each cell. Make a column of each.")
         if any(word in kind for word in TIME_NAMES):
-            raise _times_found(what)
+            raise _times_found(found)
         if any(word in kind for word in TEXT_NAMES):
-            raise _text_found(what)
+            raise _text_found(found)
 
 
-def _times_found(what: str) -> ValueError:
+def _times_found(found: str) -> ValueError:
     return ValueError(
-        f"{what}: expected numbers. Turn times into numbers that say what near means to you, for "
+        f"{found}: expected numbers. Turn times into numbers in units of your choice, for "
         "example seconds since the first of them: (t - t.min()) / np.timedelta64(1, 's')."
     )
 
 
-def _text_found(what: str) -> ValueError:
+def _text_found(found: str) -> ValueError:
     return ValueError(
-        f"{what}: expected numbers. Convert numbers written as text with X.astype(float); for "
+        f"{found}: expected numbers. Convert numbers written as text with X.astype(float); for "
         "words use TfidfVectorizer, for categories OneHotEncoder."
     )
 
 
 def _tidy_sparse(X: Any) -> Any:
-    """Sound, sorted, without duplicates: the kernels read the indices without looking twice."""
+    """Return X with valid, sorted indices, each once: the kernels do not check them again."""
     if X.shape[1] >= 2**31:
         raise ValueError(
             f"X has {X.shape[1]} columns: expected fewer than 2**31. Drop empty columns, or hash "
             "them into fewer, for example with FeatureHasher."
         )
-    # Indices of our own, and no flag of X is believed: a callback or another thread may write into
-    # those of X while a fit runs.
+    # The indices are copied and no flag of X is believed: a callback or another thread may write
+    # into X while a fit runs.
     tidy = sparse.csr_array((X.data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
     try:
         tidy.check_format(full_check=True)
@@ -196,7 +196,7 @@ def refuse_not_finite(
 ) -> None:
     """`first`: row and column of the first value that is not finite, as `steps.extent` found it.
 
-    remedy : what else could be done about NaN, as the end of a sentence.
+    remedy : another way to treat NaN, as the end of a sentence.
     """
     if first is None:
         return
@@ -250,8 +250,8 @@ def check_weights(sample_weight: Any, n_rows: int, *, signed: bool = False) -> F
 
 
 def refuse_other_than_numbers(values: Any, name: str, expected: str = "") -> None:
-    """Refuse text, times and things that are no list: NumPy would take some of them, and says of
-    the others neither which argument it means nor what to do.
+    """Refuse text, times and things that are no list. NumPy would accept some of them, and its
+    message on the others names neither the argument nor a remedy.
 
     expected : a description of the values, for the message.
     """
@@ -271,7 +271,7 @@ def refuse_other_than_numbers(values: Any, name: str, expected: str = "") -> Non
 
 
 def floats_of(values: Any, name: str, *, copy: bool = True) -> Floats:
-    """What a user gives besides the data, as a C-ordered float64 array of any shape."""
+    """Return values that users give besides the data, as a C-ordered float64 array of any shape."""
     if _is_table_of_floats(values):
         return np.array(values, dtype=np.float64, order="C", copy=copy or None)
     refuse_other_than_numbers(values, name)
@@ -323,8 +323,7 @@ def check_enough_rows(
 def effective_threads(n_jobs: int | None, work: int) -> int:
     """Threads for a pass of `work` products. More threads never change an answer.
 
-    A number of threads beyond any use is taken as a request for many: asked for all at once they
-    would use up the memory.
+    A number beyond any use is capped: so many threads would use up the memory.
     """
     try:
         n_cpus = len(os.sched_getaffinity(0))
@@ -346,7 +345,7 @@ def team_for(n_jobs: int | None, work: int) -> _native.Team:
 
 
 def _openmp_threads(n_cpus: int) -> int:
-    """What scikit-learn would use: OMP_NUM_THREADS, container quotas and threadpoolctl count."""
+    """Threads that scikit-learn would use: OMP_NUM_THREADS, quotas and threadpoolctl count."""
     try:
         from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
     except ImportError:

@@ -1,7 +1,7 @@
 """Faults of a fit, and changes that may help: a file of checks for each method, and one for rows.
 
 A check looks at a `Case` and yields a `Diagnosis` where it finds something. Begin with `diagnose`
-below; `case.py` holds what all checks share. The folder may use `choosing` and the estimators.
+below; `case.py` is used by all checks. The folder may use `choosing` and the estimators.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows compared with fixed means: labels and distances for any rows, near or far.
+"""Labels and distances of any rows, near or far, for fixed means.
 
 The answer for a row depends on that row and the means alone, never on the rows beside it.
 """
@@ -26,20 +26,20 @@ ROWS_AT_ONCE = 1 << 20  # values, about: the working memory of one step
 
 @dataclass(frozen=True)
 class Comparison:
-    """Rows, the means they are compared with, and the power of two in which that is done."""
+    """Rows and means, compared in units of a power of two."""
 
     X: Any
     engine: Engine  # over X
     extent: Extent  # of X
     means: Floats  # (k, d)
-    exponent: int
+    exponent: int  # rows and means are multiplied by 2**exponent
 
     def nearest(self) -> NDArray[np.int32]:
-        """(n,) the nearest mean of each row, the lowest index among equals."""
+        """The nearest mean of each row, (n,): the lowest index among equals."""
         return self._answer("nearest")[0]
 
     def distances(self) -> Floats:
-        """(n, k) Euclidean distances; infinite where they are too large for float64."""
+        """Euclidean distances, (n, k); infinite if they are too large for float64."""
         squares, exponents = self._answer("squared distances")
         roots: Floats = np.sqrt(squares, out=squares)
         if not np.any(exponents):
@@ -48,7 +48,7 @@ class Comparison:
             return np.ldexp(roots, -exponents)
 
     def _answer(self, question: Question) -> tuple[NDArray[Any], NDArray[np.int32]]:
-        """The answer for each row, and the exponents of two that it was found in."""
+        """Return an answer for each row, and the exponents of the units in which it was found."""
         usual = np.int32(self.exponent)
         if not self._may_be_far():
             return self._ask(question, self.X, self.exponent), np.array(usual)
@@ -73,11 +73,11 @@ class Comparison:
         return engine.gather(kmeans_steps.squared_distances, means)
 
     def _may_be_far(self) -> bool:
-        """Whether some row may differ from a mean by more than squares in these units can."""
+        """Return whether squared distances of some row may be too large in these units."""
         return bool(self._too_wide(self.extent.low, self.extent.high).any())
 
     def _far(self) -> NDArray[np.bool_]:
-        """(n,) the same row by row."""
+        """Return the same for each row, (n,)."""
         far = np.zeros(self.X.shape[0], dtype=bool)
         step = max(1, ROWS_AT_ONCE // self.X.shape[1])
         for first in range(0, len(far), step):

@@ -1,4 +1,4 @@
-"""KMeans: the estimator people use. It checks, asks the drivers, and keeps what they found."""
+"""KMeans: the estimator that people use. It checks, asks the drivers, and keeps their results."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from coterie.algorithms.kmeans.records import Floats
 from coterie.algorithms.restarts import restarts
 from coterie.estimators.fitting import FitEvent, Progress, fitting
 from coterie.estimators.kmeans.fitted import MeansModel
-from coterie.estimators.kmeans.initial_means import base_seed, fixed_means, number_of_runs, starter
+from coterie.estimators.kmeans.initial_means import fixed_means, number_of_runs, starter
 from coterie.estimators.kmeans.partial_fit import one_batch
 from coterie.estimators.kmeans.results import fitted_attributes, news_of_means, warn_of
+from coterie.estimators.runs import base_seed
 from coterie.estimators.validation import N_JOBS, check_rows, check_weights
 
 ALGORITHMS = {"lloyd": "brute", "elkan": "bounds"}  # scikit-learn's names for ours
@@ -110,7 +111,7 @@ class KMeans(MeansModel):
     history_ : tuple of Iteration
         Error, moved points, largest move of a mean, seconds and active clusters by iteration.
     runs_ : tuple of RunRecord
-        What happened in each run.
+        Record of each run.
     trace_ : tuple of TraceStep
         With ``trace=True``: for each assignment update the means and the rows that changed.
     n_features_in_ : int

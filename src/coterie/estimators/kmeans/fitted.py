@@ -1,8 +1,7 @@
-"""What can be asked of fitted means: labels, distances, a score, degrees of belonging."""
+"""Answers of fitted means: labels, distances, a score, degrees of belonging."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from coterie.estimators.fitting import CallbackSupportMixin
 from coterie.estimators.kmeans.distances import Comparison
 from coterie.estimators.kmeans.prepared import Problem, look_at, problem
 from coterie.estimators.pieces import picked
-from coterie.estimators.units import Reach, row_exponent
+from coterie.estimators.units import Reach, row_exponent, warn_of_infinity
 from coterie.estimators.validation import check_rows, check_weights, team_for
 from coterie.kernels import _native
 
@@ -69,8 +68,8 @@ class MeansModel(
         Returns
         -------
         distances : ndarray of shape (n_samples, n_clusters), float64
-            Euclidean distances. For ``metric="cosine"`` between row and mean scaled to length one:
-            ``sqrt(2 - 2 cos)``.
+            Euclidean distances; for ``metric="cosine"`` those of rows and means scaled to length
+            one, ``sqrt(2 - 2 cos)``.
         """
         return self._distances(X)
 
@@ -123,7 +122,7 @@ class MeansModel(
 
     @property
     def _directions(self) -> bool:
-        """Whether the fitted means are directions."""
+        """True if the fitted means are directions."""
         return bool(self._fitted_metric == "cosine")
 
     @property
@@ -176,11 +175,3 @@ class MeansModel(
         if np.isinf(distances).any():
             warn_of_infinity("distances", stacklevel=5)
         return distances
-
-
-def warn_of_infinity(name: str, stacklevel: int) -> None:
-    warnings.warn(
-        f"{name} overflow float64 and are given as infinity; labels are right. Rescale X.",
-        RuntimeWarning,
-        stacklevel=stacklevel,
-    )

@@ -1,4 +1,4 @@
-"""Where runs start: the parameters ``init``, ``n_init`` and ``warm_start`` become initial means."""
+"""Initial means of runs, from the parameters ``init``, ``n_init`` and ``warm_start``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from coterie.algorithms.kmeans.records import Floats
 from coterie.algorithms.kmeans.seeding import SEEDINGS
@@ -23,7 +22,7 @@ RUNS_OF_CALLABLE = 10
 
 
 def fixed_means(estimator: Any, n_features: int, previous: Floats | None) -> Floats | None:
-    """Initial means that are known before the data are looked at, in the units of the user."""
+    """Initial means that the parameters give before any row is read, in the units of the user."""
     shape = (estimator.n_clusters, n_features)
     if estimator.warm_start and previous is not None and np.shape(previous) == shape:
         means = np.array(previous, dtype=np.float64, order="C")
@@ -37,16 +36,16 @@ def fixed_means(estimator: Any, n_features: int, previous: Floats | None) -> Flo
 
 
 def number_of_runs(estimator: Any, fixed: Floats | None) -> int:
-    """As many as ``n_init`` says, and one where every run would be the same."""
+    """Number of runs: ``n_init``, or one if all runs would be the same."""
     init, n_init = estimator.init, estimator.n_init
     if n_init == "auto":
         if fixed is not None:
             return 1
         return RUNS[init] if isinstance(init, str) else RUNS_OF_CALLABLE
     if n_init > 1 and (fixed is not None or (isinstance(init, str) and init == "principal")):
-        what = "the initial means are given" if fixed is not None else "init='principal' is fixed"
+        reason = "the initial means are given" if fixed is not None else "init='principal' is fixed"
         warnings.warn(
-            f"n_init={n_init} runs would all be the same, since {what}: performing only one. Use "
+            f"n_init={n_init} runs would all be the same, since {reason}: performing only one. Use "
             "n_init='auto' to silence this.",
             RuntimeWarning,
             stacklevel=5,
@@ -55,12 +54,8 @@ def number_of_runs(estimator: Any, fixed: Floats | None) -> int:
     return int(n_init)
 
 
-def base_seed(random_state: Any) -> int:
-    return int(check_random_state(random_state).randint(2**31 - 1))
-
-
 def starter(estimator: Any, data: Problem, fixed: Floats | None) -> Start:
-    """Initial means of a run, in the units of the drivers, by its seed."""
+    """Return a function from the seed of a run to its initial means, in the drivers' units."""
     init, k = estimator.init, estimator.n_clusters
     if fixed is not None:
         means = data.units.rows_in(fixed)

@@ -1,4 +1,4 @@
-"""One batch of rows moves the means: what `partial_fit` does."""
+"""The step of `partial_fit`: one batch of rows moves the means."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from coterie.kernels import kmeans_steps
 def one_batch(
     data: Problem, means: Floats, counts: Floats, n_before: int, *, directions: bool
 ) -> Run:
-    """The means after the batch with its labels, in the units of the user.
+    """Move the means by one batch; return them with its labels, in the units of the user.
 
     means : (k, d) in the drivers' units; counts : (k,) weight that each mean has seen.
     """

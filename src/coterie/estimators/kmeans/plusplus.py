@@ -13,8 +13,8 @@ from coterie.algorithms.random_words import Draws
 from coterie.algorithms.restarts import seed_of_run
 from coterie.engines.select import engine_over
 from coterie.estimators.kmeans.estimator import KMeans
-from coterie.estimators.kmeans.initial_means import base_seed
 from coterie.estimators.kmeans.prepared import Problem, problem
+from coterie.estimators.runs import base_seed
 from coterie.estimators.validation import check_rows, check_weights, team_for
 from coterie.kernels import scan_steps
 
@@ -73,12 +73,12 @@ def kmeans_plusplus(
 
 
 def _first_rows(data: Problem, seeds: Floats) -> NDArray[np.int64]:
-    """The first row of the user's table with the values of each seed: rows that are equal have
-    equal hashes."""
+    """Return the first row of X with the values of each seed, by hashes: those of equal rows are
+    equal."""
     hashes = data.engine.gather(scan_steps.hashes)
     of_seeds = engine_over(np.ascontiguousarray(seeds)).gather(scan_steps.hashes)
     distinct, back = np.unique(of_seeds, return_inverse=True)
-    # By their last bits first: most rows are none, and a table says so in one pass.
+    # Last bits first: a table of them excludes most rows in one pass.
     wanted = np.zeros(1 << 16, dtype=np.bool_)
     wanted[distinct.astype(np.uint16)] = True
     rows = np.flatnonzero(wanted[hashes.astype(np.uint16)])

@@ -1,4 +1,4 @@
-"""What a fit leaves on the estimator, and what it has to warn of."""
+"""Attributes and warnings of a k-means fit."""
 
 from __future__ import annotations
 
@@ -11,21 +11,19 @@ from sklearn.exceptions import ConvergenceWarning
 
 from coterie.algorithms.kmeans.records import Floats, Iteration, Run, TraceStep
 from coterie.algorithms.restarts import Restarts, RunRecord
-from coterie.algorithms.stop import StopReason
 from coterie.engines.select import engine_over
 from coterie.estimators.fitting import News, read_only
 from coterie.estimators.kmeans.distances import Comparison
 from coterie.estimators.kmeans.prepared import Problem
+from coterie.estimators.runs import TO_THE_CALLER, warn_of_missing_runs
 from coterie.estimators.units import SMALLEST_NORMAL, Units
 from coterie.kernels import scan_steps
-
-TO_THE_CALLER = 5  # frames from a warning here to the line that called fit
 
 
 def news_of_means(
     units: Units, metric: str, iteration: int, record: Iteration, means: Floats
 ) -> News:
-    """An iteration of k-means as listeners hear of it. `record` and `means` are the drivers'."""
+    """News of an iteration of k-means. `record` and `means` are in the units of the drivers."""
     record, means = units.restored(record), read_only(units.rows_out(means))
     model = {
         "cluster_centers_": means,
@@ -39,7 +37,7 @@ def news_of_means(
 
 
 def fitted_attributes(run: Run, data: Problem) -> dict[str, Any]:
-    """Attributes for a run in the units of the user."""
+    """Attributes of the estimator after a run. run : in the units of the user."""
     attributes: dict[str, Any] = {
         "cluster_centers_": run.means,
         "labels_": run.labels,
@@ -76,7 +74,7 @@ def _in_all_rows(step: TraceStep, present: Any) -> TraceStep:
 
 
 def warn_of(found: Restarts[Run, RunRecord], data: Problem, max_seconds: float | None) -> None:
-    """Diagnoses a person can act on. `found` is in the units of the drivers."""
+    """Warn of faults that a person can mend. `found` is in the units of the drivers."""
     best = found.best
     k, n_found = len(best.means), int(best.active.sum())
     if n_found < k:
@@ -88,42 +86,20 @@ def warn_of(found: Restarts[Run, RunRecord], data: Problem, max_seconds: float |
             ConvergenceWarning,
             stacklevel=TO_THE_CALLER,
         )
-    warn_of_cut(found, max_seconds)
+    warn_of_missing_runs(found, max_seconds)
     _warn_of_size(best.inertia, data.units.restored(best).inertia)
 
 
-def warn_of_cut(found: Restarts[Any, Any], max_seconds: float | None) -> None:
-    """A fit that could not make all its runs, or not the last to its end."""
-    converged = "had" if found.best.converged else "had not"
-    if found.cut_short is StopReason.MAX_SECONDS:
-        warnings.warn(
-            f"max_seconds={max_seconds:g} reached after {len(found.records)} of {found.planned} "
-            f"runs, the last of them {found.records[-1].n_iter} iterations long; the best so far "
-            f"is kept, which {converged} converged. Give more seconds, fewer runs (n_init) or a "
-            "larger tol.",
-            ConvergenceWarning,
-            stacklevel=TO_THE_CALLER + 1,
-        )
-    if found.cut_short is StopReason.INTERRUPTED:
-        warnings.warn(
-            f"Interrupted with {len(found.records)} of {found.planned} runs made: the best so far "
-            f"is kept, which {converged} converged. Fit again with warm_start=True to continue "
-            "from it.",
-            ConvergenceWarning,
-            stacklevel=TO_THE_CALLER + 1,
-        )
-
-
 def _warn_of_size(before: float, value: float) -> None:
-    """`before` is the same inertia in units where it is an ordinary float64."""
+    """Warn of an inertia beyond float64. before : the same in units in which it is ordinary."""
     if np.isinf(value):
-        what = "overflows float64 and is given as infinity"
+        fate = "overflows float64 and is given as infinity"
     elif before > 0 and value < 2.0**SMALLEST_NORMAL:
-        what = f"underflows float64 and is given as {value:g}"
+        fate = f"underflows float64 and is given as {value:g}"
     else:
         return
     warnings.warn(
-        f"inertia_ {what}; labels and means are right. Rescale X to compare errors.",
+        f"inertia_ {fate}; labels and means are right. Rescale X to compare errors.",
         RuntimeWarning,
         stacklevel=TO_THE_CALLER + 1,
     )

@@ -1,4 +1,4 @@
-"""GaussianMixture: soft clustering by EM. It checks, asks the driver, and keeps what it found."""
+"""GaussianMixture: soft clustering by EM. It checks, asks the driver, and keeps its result."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from coterie.algorithms.mixture.unconstrained import MixtureChart
 from coterie.algorithms.restarts import best_of
 from coterie.estimators.fitting import FitEvent, Progress, fitting
 from coterie.estimators.kmeans.estimator import KMeans
-from coterie.estimators.kmeans.initial_means import base_seed
 from coterie.estimators.mixture.fitted import MixtureModel
 from coterie.estimators.mixture.parameters import PARTS, Given, family_and_given
 from coterie.estimators.mixture.prepared import MixtureProblem, mixture_problem
 from coterie.estimators.mixture.results import fitted_attributes, news_of_mixture, warn_of_mixture
 from coterie.estimators.mixture.start import runs_differ, starter
+from coterie.estimators.runs import base_seed
 from coterie.estimators.validation import N_JOBS, check_weights
 
 
@@ -135,7 +135,7 @@ default="kmeans"
     history_ : tuple of MixtureIteration
         Error, its decrease, largest move of a mean, seconds and sweeps by iteration.
     runs_ : tuple of MixtureRun
-        What happened in each run.
+        Record of each run.
     trace_ : tuple of Mixture
         With ``trace=True``: the mixture that entered each iteration.
     n_features_in_ : int
@@ -300,7 +300,7 @@ default="kmeans"
             make,
             error=lambda run: run.soft_clustering_error,
             record=lambda run, seed: replace(run, trace=None),
-            hopeless=NotPositiveDefinite,
+            cannot_start=NotPositiveDefinite,
         )
         warn_of_mixture(found, self.max_iter, self.max_seconds)
         for of_the_last in ("trace_", "precisions_"):

@@ -15,8 +15,10 @@ from coterie.kernels.mixture_steps import Densities, Standardization
 def nearest_from_afar(
     X: Floats, scaling: Standardization, densities: Densities
 ) -> NDArray[np.int32]:
-    """(n,) the component of the smallest |U'(z - m)|^2, for rows z beside which all means are
-    nothing. Where components are shaped alike, z' C^-1 m tells them apart; then the lowest index.
+    """Return the component of the smallest |U'(z - m)|^2 for each row, (n,).
+
+    Rows z are so far that all means vanish beside them. Components of the same shape differ by
+    z' C^-1 m; among equals the lowest index is taken.
     """
     fraction, exponent = np.frexp(np.asarray(X, dtype=np.float64))
     exponent = np.where(fraction == 0, -5000, exponent - scaling.exponent)

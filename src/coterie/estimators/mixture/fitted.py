@@ -1,4 +1,4 @@
-"""What can be asked of a fitted mixture: degrees, labels, densities, criteria, new points."""
+"""Answers of a fitted mixture: degrees of belonging, labels, densities, criteria, new points."""
 
 from __future__ import annotations
 
@@ -17,19 +17,18 @@ from coterie.algorithms.mixture.covariance import Family, family_of
 from coterie.algorithms.mixture.records import Mixture
 from coterie.engines.protocol import Engine
 from coterie.estimators.fitting import CallbackSupportMixin
-from coterie.estimators.kmeans.fitted import warn_of_infinity
 from coterie.estimators.memory_budget import Allowance
 from coterie.estimators.mixture.far_rows import nearest_from_afar
 from coterie.estimators.mixture.prepared import look_at_rows
 from coterie.estimators.pieces import pieces
-from coterie.estimators.units import LARGEST_MIXTURE, check_total
+from coterie.estimators.units import LARGEST_MIXTURE, check_total, warn_of_infinity
 from coterie.estimators.validation import check_rows, check_weights, team_for
 from coterie.kernels import _native, mixture_missing_steps, mixture_steps
 from coterie.kernels.mixture_steps import Densities, Standardization
 
 MOST_POINTS = 10**15  # beyond any memory
 ROWS_AT_ONCE = 1 << 16
-ROOM = 1e150  # whose square is a float64 number, and sums of such squares
+ROOM = 1e150  # squares of such numbers, and sums of these, are float64 numbers
 
 
 class MixtureModel(
@@ -240,7 +239,7 @@ class MixtureModel(
         return free if given else free + family.n_covariance_parameters(k, d)
 
     def _checked(self, X: Any, *, reset: bool = False) -> Floats:
-        """Rows as an array; once per question, since an array no longer has names of columns."""
+        """Check rows, once per question: the array that comes out has no names of columns."""
         if not reset:
             check_is_fitted(self)
         checked: Floats = check_rows(
@@ -254,8 +253,8 @@ class MixtureModel(
     def _densities(self) -> tuple[Standardization, Densities]:
         """The mixture as the kernels read it, in the standardized units of the fit.
 
-        Factors hold a spread near the floor to all digits, a covariance to a few, so that what is
-        said of the rows of the fit agrees with its error.
+        Factors keep a spread near the floor to all digits, covariances only to a few. With factors
+        the answers for the rows of the fit agree with its error.
         """
         family = self._family
         covariances = np.asarray(self.covariances_, dtype=np.float64)
@@ -264,7 +263,7 @@ class MixtureModel(
         if hasattr(self, "precisions_cholesky_"):
             own = np.asarray(self.precisions_cholesky_, dtype=np.float64)
             factors = family.standardized_factors(own, scaling)
-        else:  # a mixture on its way, as a callback of scikit-learn sees it
+        else:  # a mixture of a running fit, for a callback of scikit-learn
             factors = family.factors(mixture.covariances)
         return scaling, family.densities(mixture.weights, mixture.means, factors)
 
@@ -282,7 +281,7 @@ class MixtureModel(
         return degrees
 
     def _overflows(self, X: Floats) -> bool:
-        """Whether squared distances of some row may be too large for float64."""
+        """Return whether squared distances of some row may be too large for float64."""
         scaling, densities = self._densities()
         steepest = float(np.abs(densities.factors).max())
         with np.errstate(over="ignore"):
@@ -315,7 +314,7 @@ class MixtureModel(
         return weights
 
     def _log_likelihood(self, X: Floats, sample_weight: Any) -> tuple[float, float]:
-        """The sum over all rows, and the number of rows, or their weight."""
+        """Return the sum over all rows, and the number of rows, or their weight."""
         weights = self._weights(sample_weight, X)
         scores = self._ask("score_samples", X)
         mass = float(len(X))

@@ -1,4 +1,4 @@
-"""What a user may give of a mixture: initial weights, means and precisions, fixed covariances."""
+"""Parts of a mixture that users give: initial weights, means and precisions, fixed covariances."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ PARTS = ("weights", "means", "covariances")
 
 @dataclass(frozen=True)
 class Given:
-    """Parts of the first mixture that are known before the data are looked at."""
+    """Parts of the first mixture that the parameters give before any row is read."""
 
     weights: Floats | None
     means: Floats | None
-    covariances: Callable[[], Floats] | None  # found when they are wanted, since they may be large
+    covariances: Callable[[], Floats] | None  # made on demand, since they may be large
 
     @property
     def complete(self) -> bool:
-        """Whether nothing is left to be found."""
+        """True if nothing is left to be found."""
         return not any(part is None for part in (self.weights, self.means, self.covariances))
 
     @property
@@ -40,7 +40,7 @@ class Given:
         return Mixture(self.weights, self.means, self.covariances())
 
     def over(self, found: Mixture) -> Mixture:
-        """What was found, with what was given in its place."""
+        """Return a mixture that was found, with the given parts in place of its own."""
         return Mixture(
             found.weights if self.weights is None else self.weights,
             found.means if self.means is None else self.means,
@@ -80,7 +80,7 @@ def family_and_given(estimator: Any, d: int) -> tuple[Family, Given]:
 
 
 def fixed_covariances(value: Any, k: int, d: int) -> tuple[Family, Floats]:
-    """A number or one per cluster (times the identity), a matrix or one per cluster."""
+    """Check fixed covariances: a number or one per cluster (times the identity), or matrices."""
     if value is None:
         raise ValueError(
             "covariance_type='fixed' needs fixed_covariance: a variance, one variance per "
@@ -110,7 +110,7 @@ def fixed_covariances(value: Any, k: int, d: int) -> tuple[Family, Floats]:
 
 
 def _check_matrices(family: Family, matrices: Floats, name: str) -> None:
-    """Each must be symmetric and positive definite."""
+    """Refuse matrices unless each is symmetric and positive definite."""
     if not np.all(np.isfinite(matrices)):
         raise ValueError(f"{name} contains NaN or infinity values: expected finite numbers.")
     each = matrices if matrices.ndim == 3 else [matrices]
@@ -120,14 +120,14 @@ def _check_matrices(family: Family, matrices: Floats, name: str) -> None:
         family.inverse(np.ascontiguousarray(matrices))
     except NotPositiveDefinite as error:
         which = "" if error.component is None else f" that of component {error.component} is not"
-        what = "symmetric, positive-definite" if family.whole else "positive"
+        kind = "symmetric, positive-definite" if family.whole else "positive"
         raise ValueError(
-            f"{name} should be {what}:{which or ' it is not'}. Every direction needs some spread."
+            f"{name} should be {kind}:{which or ' it is not'}. Every direction needs some spread."
         ) from error
 
 
 def _is_symmetric(matrix: Floats) -> bool:
-    """To five digits, whatever the units of the columns."""
+    """Return whether a matrix is symmetric to five digits, in any units of its columns."""
     sizes = np.sqrt(np.abs(np.diagonal(matrix)))
     return bool(np.all(np.abs(matrix - matrix.T) <= 1e-5 * np.outer(sizes, sizes)))
 

@@ -1,4 +1,4 @@
-"""What a mixture fit leaves on the estimator, and what it has to warn of."""
+"""Attributes and warnings of a mixture fit."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from coterie.algorithms.mixture.records import Mixture, MixtureIteration, Mixtur
 from coterie.algorithms.restarts import Restarts
 from coterie.algorithms.stop import StopReason
 from coterie.estimators.fitting import News, read_only
-from coterie.estimators.kmeans.results import TO_THE_CALLER, warn_of_cut
 from coterie.estimators.mixture.prepared import MixtureProblem
+from coterie.estimators.runs import TO_THE_CALLER, warn_of_missing_runs
 from coterie.kernels.mixture_steps import Standardization
 
 
@@ -24,7 +24,7 @@ def news_of_mixture(
     record: MixtureIteration,
     mixture: Mixture,
 ) -> News:
-    """An iteration of EM as listeners hear of it. kept : attributes that no iteration changes."""
+    """News of an iteration of EM. kept : attributes that no iteration changes."""
     record = data.units.restored(record)
     parts = (mixture.weights, mixture.means, mixture.covariances)
     mixture = Mixture(*map(read_only, parts))
@@ -43,7 +43,7 @@ def news_of_mixture(
 
 
 def fitted_attributes(run: MixtureRun, data: MixtureProblem) -> dict[str, Any]:
-    """Attributes for a run in the units of the user."""
+    """Attributes of the estimator after a run. run : in the units of the user."""
     mass = float(data.units.weights_out(data.survey.mass))
     bounds = [-record.error / mass for record in run.history]
     attributes: dict[str, Any] = {
@@ -67,8 +67,8 @@ def fitted_attributes(run: MixtureRun, data: MixtureProblem) -> dict[str, Any]:
 def warn_of_mixture(
     found: Restarts[MixtureRun, MixtureRun], max_iter: int | None, max_seconds: float | None
 ) -> None:
-    """Diagnoses a person can act on."""
-    warn_of_cut(found, max_seconds)
+    """Warn of faults that a person can mend."""
+    warn_of_missing_runs(found, max_seconds)
     best = found.best
     if found.left_out:
         warnings.warn(

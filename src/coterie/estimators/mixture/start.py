@@ -1,4 +1,4 @@
-"""Where runs of EM start: ``init_params``, ``warm_start`` and given parts become a mixture."""
+"""First mixtures of runs, from ``init_params``, ``warm_start`` and given parts."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ from coterie.algorithms.kmeans.seeding import SEEDINGS
 from coterie.algorithms.mixture.covariance import Family
 from coterie.algorithms.mixture.from_labels import mixture_from_degrees, mixture_from_labels
 from coterie.algorithms.mixture.records import Mixture
-from coterie.algorithms.random_words import Draws
+from coterie.algorithms.random_words import Draws, mix_all
 from coterie.estimators.kmeans.estimator import KMeans
 from coterie.estimators.kmeans.prepared import Problem, problem
 from coterie.estimators.mixture.parameters import Given
 from coterie.estimators.mixture.prepared import MixtureProblem
-from coterie.kernels import kmeans_steps
-from coterie.kernels.block import Block
+from coterie.kernels import kmeans_steps, scan_steps
 
-# Names of seedings whose points become clusters by the rows nearest to them.
+# Seedings, by the names of `init_params`; rows become clusters by the nearest point.
 NEAREST = {
     "k-means++": "k-means++",
     "random_from_data": "random",
@@ -46,7 +45,7 @@ def starter(
     previous: Mixture | None,
     deadline: float | None,
 ) -> Start:
-    """The first mixture of a run, by its seed."""
+    """Return a function from the seed of a run to its first mixture."""
     if previous is not None:
         return lambda seed: previous
     if given.complete:
@@ -56,7 +55,7 @@ def starter(
         floor = data.survey.floor(estimator.reg_covar)
         rows, engine = data.filled
         if isinstance(estimator.init_params, str) and estimator.init_params == "random":
-            degrees = random_degrees(engine.gather(hashes), estimator.n_components, seed)
+            degrees = random_degrees(engine.gather(scan_steps.hashes), estimator.n_components, seed)
             found = mixture_from_degrees(engine, data.survey, family, degrees, floor)
         else:
             labels = first_labels(estimator, rows, data, seed, deadline)
@@ -68,30 +67,24 @@ def starter(
 
 
 def runs_differ(estimator: Any, given: Given, previous: Mixture | None) -> bool:
-    """Whether runs with different seeds start differently."""
+    """Return whether runs with different seeds start differently."""
     fixed = isinstance(estimator.init_params, str) and estimator.init_params == "principal"
     return previous is None and not given.complete and not fixed
 
 
 def random_degrees(hashes: NDArray[np.uint64], k: int, seed: int) -> Floats:
-    """(n, k) random degrees of belonging, by the hash of each row: equal rows are drawn alike."""
+    """Random degrees of belonging, (n, k), by the hashes of rows: equal rows get equal ones."""
     words = hashes[:, np.newaxis] ^ np.array([Draws(seed).word(3, c) for c in range(k)], np.uint64)
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)  # as in `draws.mix`
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    words = (words ^ (words >> np.uint64(31))) >> np.uint64(11)
+    words = mix_all(words) >> np.uint64(11)
     degrees: Floats = np.ldexp(words.astype(np.float64) + 0.5, -53)  # never zero
     degrees /= degrees.sum(axis=1, keepdims=True)
     return degrees
 
 
-def hashes(block: Block) -> NDArray[np.uint64]:
-    return block.rows.hashes()
-
-
 def first_labels(
     estimator: Any, rows: Floats, data: MixtureProblem, seed: int, deadline: float | None
 ) -> NDArray[np.int32]:
-    """A hard clustering to begin with."""
+    """Labels of a hard clustering, from which a run begins."""
     init, k = estimator.init_params, estimator.n_components
     if isinstance(init, KMeans):
         return _labels_of_model(init, rows, data, k, seed, deadline)
@@ -109,8 +102,8 @@ def first_labels(
 
 
 def _hard_problem(rows: Floats, data: MixtureProblem, *, squares_of_values: bool) -> Problem:
-    """Rows for k-means; where their columns differ too much in size for squared distances, in the
-    standardized units of the mixture, in which all are alike."""
+    """Prepare rows for k-means: as they are, or in the standardized units of the mixture if columns
+    differ too much in size for squared distances."""
 
     def of(values: Floats) -> Problem:
         return problem(
@@ -138,6 +131,6 @@ def _labels_of_model(
         left = max(deadline - time.perf_counter(), LEAST_SECONDS)
         model.set_params(max_seconds=min(left, init.max_seconds or left))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # only a start: what matters is said of the mixture
+        warnings.simplefilter("ignore")  # this is only a start; the mixture has its own warnings
         model.fit(rows, sample_weight=data.weights)
     return model.labels_
