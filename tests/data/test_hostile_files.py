@@ -19,7 +19,7 @@ from support import hostile_files as h
 from support.data_files import table, wav
 from support.hostile_files import GIGA, ROWS, ZEROS, Case, half
 
-BUDGET = 150  # MB that one refused reading may take for a while, far below what the files ask for
+BUDGET = 150  # MB that one refused reading may take, far below the demand of the files
 CSV = b"a,b\n" + b"1.5,2.5\n" * 200
 TSV = CSV.replace(b",", b"\t")
 JSON = b'{"a": 1}\n' * 100
@@ -97,7 +97,7 @@ FILES: dict[str, dict[str, tuple[Case, ...]]] = {
                 lambda: h.feather_bytes(h.pa.table({"x": ZEROS}), compression="zstd"),
                 "max_expansion",
             ),
-            Case(  # all in one batch, which pyarrow unpacks whole
+            Case(  # one batch, which pyarrow unpacks whole
                 "batch.arrow",
                 lambda: h.feather_bytes(
                     h.pa.table({"x": ZEROS}), compression="zstd", chunksize=len(ZEROS)
@@ -285,7 +285,7 @@ for name, path, options in jobs:
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, float]]:
-    """What was said of each file, and the megabytes it took to say so."""
+    """Errors of all files, and the megabytes that each reading took."""
     jobs = []
     for name, case in CASES.items():
         path = tmp_path_factory.mktemp("hostile") / case.name

@@ -58,7 +58,7 @@ def test_too_little_memory_is_said_and_no_thread_waits_for_it(tmp_path: Path) ->
         assert "; close other programs, or read less" in line
 
 
-def test_what_is_asked_for_is_said() -> None:
+def test_the_need_of_memory_is_said() -> None:
     with pytest.raises(MemoryError, match=r"1,000,000,000,000,000 rows of 10 columns need 80,000"):
         new_rows(10**15, 10, np.dtype(np.float64))
     with pytest.raises(MemoryError, match=r"less than 33,554,432\.0 GB are left"):

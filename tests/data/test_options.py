@@ -1,4 +1,4 @@
-"""Options that make no sense are refused with words of ours, before anything is read."""
+"""Options without sense: our own errors, before any reading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The front door: content decides, then the name; options belong to a kind."""
+"""`read`: the content of a file decides, then its name; each kind has its options."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_unknown_binary_files(tmp_path: Path) -> None:
         (b"SQLite format 3\0", r"got an SQLite database"),
     ],
 )
-def test_what_people_have_and_is_not_read(tmp_path: Path, start: bytes, says: str) -> None:
+def test_common_kinds_of_files_that_are_not_read(tmp_path: Path, start: bytes, says: str) -> None:
     path = written(tmp_path / "thing", start + b"\0" * 300)
     for kind in (None, "table"):
         with pytest.raises(DataError, match=rf"thing: expected a table, picture.*{says}"):
@@ -92,7 +92,7 @@ def test_empty_files_and_other_archives(tmp_path: Path) -> None:
         read(tmp_path / "rows.zip")
 
 
-def test_names_that_promise_what_the_file_is_not(tmp_path: Path) -> None:
+def test_extensions_of_another_format(tmp_path: Path) -> None:
     path = written(tmp_path / "t.parquet", "a,b\n1,2\n3,4\n")
     with pytest.raises(DataError, match=r"t\.parquet: expected Parquet, as the name ends in"):
         read(path)

@@ -1,4 +1,4 @@
-"""Toy sets: the same for the same seed, and what the paper says about its two."""
+"""Toy sets: equal for equal seeds; the two of the paper behave as it says."""
 
 from __future__ import annotations
 

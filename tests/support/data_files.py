@@ -1,4 +1,4 @@
-"""Files made by the tests, of every kind."""
+"""Makers of small files of every kind, for tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def written(path: Path, content: bytes | str) -> Path:
 
 
 def table(rows: int = 100, columns: int = 3, seed: int = 0, **others: Any) -> Any:
-    """An Arrow table of float columns a, b, c, ... and what else is asked for."""
+    """An Arrow table of float columns a, b, c, ... and further columns."""
     pa = pytest.importorskip("pyarrow")
     X = np.random.default_rng(seed).normal(size=(rows, columns))
     named = {chr(ord("a") + j): X[:, j] for j in range(columns)}

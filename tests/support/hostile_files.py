@@ -1,7 +1,7 @@
 """Makers of files that are cut off, that lie, or that want to fill the memory.
 
-A file lies if it declares what it does not hold, or if its name or its first bytes promise what it
-is not. A bomb is small, or takes little room on the disk, and asks for far more.
+A file lies if its header declares other contents, or if its name or its first bytes belong to
+another format. A bomb is small, or takes little room on the disk, and asks for far more memory.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ PIL = pytest.importorskip("PIL.Image")
 ZEROS = np.zeros(20_000_000)  # 160 MB
 ROWS = np.random.default_rng(0).normal(size=(500, 3))
 GIGA = 2**30
-Content = bytes | Callable[[Path], Any]  # or what makes the file at a path
+Content = bytes | Callable[[Path], Any]  # or a function that makes the file at a path
 
 
 @dataclass(frozen=True)
 class Case:
-    """A file: its name, its content, what the error says, and how it is read."""
+    """A file: its name, its content, words of the error, and options of the reading."""
 
     name: str
     content: Callable[[], Content]

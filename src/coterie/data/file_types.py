@@ -1,4 +1,4 @@
-"""Kinds of files by their first bytes, and formats that names promise."""
+"""Kinds of files by their first bytes, and formats by their extensions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from coterie.data.errors import DataError
 
-# Offset, bytes, kind. RIFF holds several kinds, told apart further on; so does Ogg, see below.
+# Offset, bytes, kind. RIFF holds several kinds, which later bytes tell; so does Ogg, see below.
 FIRST_BYTES = (
     (0, b"\x89PNG", "picture"),
     (0, b"\xff\xd8\xff", "picture"),
@@ -35,7 +35,7 @@ MODEL = b"COTERIE"  # of coterie.models
 _BEFORE_JSON = b"\xef\xbb\xbf \t\r\n"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
-# The format of a name's ending, and the first bytes of its files.
+# Of each extension: the format, and the first bytes of its files.
 EXTENSIONS = {
     ".parquet": ("Parquet", "PAR1"),
     ".pq": ("Parquet", "PAR1"),
@@ -123,7 +123,7 @@ def is_json_array(start: bytes) -> bool:
 
 
 def check_extension(path: Path, start: bytes) -> None:
-    """Raise if a name promises a format, and the file begins like none that is known."""
+    """Raise if a name has the extension of a format, and the file begins like no known one."""
     ending = path.suffix.lower()
     known = kind_by_first_bytes(path, start) or is_json(start) or is_json_array(start)
     if ending not in EXTENSIONS or known:
@@ -144,7 +144,7 @@ def check_extension(path: Path, start: bytes) -> None:
 
 
 def check_is_text(path: Path, start: bytes, where: str = "") -> None:
-    """Raise if the file is no text, but of a kind with its own beginning, or in UTF-16."""
+    """Raise if the file is no text by its first bytes, or a text in UTF-16."""
     kind = kind_by_first_bytes(path, start)
     if kind is not None:
         raise DataError(

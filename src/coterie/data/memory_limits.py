@@ -79,7 +79,7 @@ def readable(size: float) -> str:
 
 
 def roomy(size: int) -> str:
-    """Return a round number of megabytes that is enough for `size` bytes."""
+    """Return `size` bytes rounded up to megabytes."""
     return f"{int(size / 1e6) + 1} MB"
 
 
@@ -93,7 +93,7 @@ def _machine_memory() -> int:
     """Return the bytes of memory of the machine, or of the container around the process."""
     try:
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError, AttributeError):  # not everywhere
+    except (ValueError, OSError, AttributeError):  # a system without sysconf
         total = 8 * 10**9
     with suppress(OSError, ValueError):  # no container, or one without a limit
         total = min(total, int(Path("/sys/fs/cgroup/memory.max").read_text()))

@@ -1,4 +1,4 @@
-"""Memory that runs out while a file is read: one clear error for the signs of all libraries."""
+"""Memory that runs out while a file is read: one error for the many signs of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from coterie.data.memory_limits import readable
 P = ParamSpec("P")
 R = TypeVar("R")
 
-ROOM = 1 << 25  # bytes to begin with; libraries end the process if they have none for themselves
+ROOM = 1 << 25  # bytes at the start; without any, libraries end the process
 THREAD_BYTES = 1 << 25  # of addresses: the stack of a thread, and room for its first objects
 _WORDS = (  # of Python, pyarrow, LZ4, C++ and the loader of shared libraries
     "can't start new thread",
@@ -83,7 +83,7 @@ def reading_threads(n: int) -> ThreadPoolExecutor:
 
 
 def _need(n_bytes: int) -> None:
-    """Raise if so many bytes are not left; they are reserved and given back, not touched."""
+    """Raise if there is no room for so many bytes; they are reserved for a moment, not touched."""
     try:
         mmap.mmap(-1, n_bytes).close()
     except OSError as error:

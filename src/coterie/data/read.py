@@ -72,7 +72,7 @@ def read_picture(
     position: float = 0.0,
     max_pixels: int = MAX_PIXELS,
 ) -> Dataset:
-    """Read a picture as patches of `size` pixels, or as pixels, with their place if asked."""
+    """Read a picture as patches of `size` pixels, or as pixels, with their place on request."""
     check_path(path)
     check_choice("features", features, ("patches", "pixels"), "'patches' are fewer rows")
     if features == "patches":

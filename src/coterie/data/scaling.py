@@ -1,6 +1,6 @@
-"""Scaling: columns of different units made comparable, and the same for rows that come later.
+"""Scaling of columns with different units, for the rows of a fit and for later ones.
 
-A distance adds the columns up, so a column in metres outweighs one in kilometres a thousandfold.
+A distance adds columns up: one in metres outweighs one in kilometres a thousandfold.
 A `Scaling` keeps the numbers it used: it is stored with a model, for new rows too.
 """
 

@@ -1,4 +1,4 @@
-"""Pictures from files and arrays: right colours, or an error that says what to do."""
+"""Pictures from files and arrays: right colours, or an error with a remedy."""
 
 from __future__ import annotations
 

@@ -130,5 +130,5 @@ def test_box_names_the_range_of_patches(ragged: Patches) -> None:
         ragged.box(9)
 
 
-def test_repr_says_what_was_cut_into_what(ragged: Patches) -> None:
+def test_repr_gives_numbers_and_sizes(ragged: Patches) -> None:
     assert repr(ragged) == "Patches(3 x 3 = 9 patches of 2 x 3 pixels, from a picture of 5 x 7)"

@@ -108,7 +108,7 @@ def test_rows_and_ids_are_converted_piece_by_piece(
         assert data.ids[ids].tolist() == names
 
 
-def test_text_times_and_truth_are_left_out_and_said_so(write: Any) -> None:
+def test_texts_times_and_booleans_left_out_are_in_the_provenance(write: Any) -> None:
     columns = table(
         4,
         1,
@@ -235,7 +235,7 @@ def test_a_file_of_repeats_is_refused_by_its_expansion(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("compression", ["uncompressed", "lz4", "zstd"])
 @pytest.mark.parametrize("rows", [1, 1000, 70_000])
-def test_what_an_arrow_file_unpacks_to_is_known_before(
+def test_the_unpacked_size_of_an_arrow_file_is_known_before(
     tmp_path: Path, compression: str, rows: int
 ) -> None:
     path = tmp_path / "t.arrow"
@@ -274,7 +274,7 @@ print(errors)
 
 
 def damaged(path: Path, *ids: str) -> int:
-    """How many of many readings of a file, damaged in many ways, were refused; none may crash."""
+    """Count the refused readings of a file, damaged in many ways; none may crash."""
     command = [sys.executable, "-c", FUZZ, str(path), *ids]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr[-2000:]

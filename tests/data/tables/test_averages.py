@@ -34,7 +34,7 @@ def exactly(column: Any) -> tuple[float, float]:
     ],
 )
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_middles_are_those_of_fractions(values: list[float], dtype: Any) -> None:
+def test_averages_are_those_of_fractions(values: list[float], dtype: Any) -> None:
     with np.errstate(over="ignore"):
         column = np.array(values).astype(dtype)
     column = column[~np.isinf(column)]

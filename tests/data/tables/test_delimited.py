@@ -1,4 +1,4 @@
-"""CSV and TSV: every number as it was written, every fault with its line and column."""
+"""CSV and TSV: every number as it was written, every error with its line and column."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_broken_texts_name_line_column_and_remedy(tmp_path: Path, text: Any, say
         ("3,1e400\n", r"line 40002, column 'b', got '1e400'"),
     ],
 )
-def test_faults_far_below_the_first_lines(tmp_path: Path, last: str, says: str) -> None:
+def test_errors_far_below_the_first_lines(tmp_path: Path, last: str, says: str) -> None:
     path = written(tmp_path / "long.csv", "a,b\n" + "1,2\n" * 40_000 + last)
     with pytest.raises(DataError, match=says):
         read_table(path)

@@ -1,4 +1,4 @@
-"""Separator, decimal sign and header: found, or both readings shown."""
+"""Separator, decimal sign and header: found, or both dialects shown."""
 
 from __future__ import annotations
 
@@ -32,10 +32,12 @@ from coterie.data.tables.first_lines import NOTHING
         ("52\t98,9\n54,1\t\n", "\t", ",", ("column_0", "column_1")),
     ],
 )
-def test_found(text: str, separator: str, decimal: str, names: tuple[str, ...]) -> None:
-    reading = find_dialect(text)
-    assert (reading.separator, reading.decimal, reading.names) == (separator, decimal, names)
-    assert "nothing" not in reading.types
+def test_separator_decimal_sign_and_names_are_found(
+    text: str, separator: str, decimal: str, names: tuple[str, ...]
+) -> None:
+    dialect = find_dialect(text)
+    assert (dialect.separator, dialect.decimal, dialect.names) == (separator, decimal, names)
+    assert "nothing" not in dialect.types
 
 
 @pytest.mark.parametrize(
@@ -45,7 +47,7 @@ def test_found(text: str, separator: str, decimal: str, names: tuple[str, ...]) 
         ("a,b;c,d\n1,5;2,5\n", ("[1.0, '5;2', 5.0]", "[1.5, 2.5]")),
     ],
 )
-def test_two_readings_are_both_shown(text: str, both: tuple[str, str]) -> None:
+def test_two_dialects_are_both_shown(text: str, both: tuple[str, str]) -> None:
     with pytest.raises(DataError, match="expected one way to read this text, got 2") as caught:
         find_dialect(text)
     assert all(reading in str(caught.value) for reading in both)
@@ -85,7 +87,7 @@ def test_names_that_are_numbers_are_not_guessed() -> None:
     columns=st.integers(2, 5),
     seed=st.integers(0, 1000),
 )
-def test_what_was_written_is_found(
+def test_the_dialect_of_a_written_text_is_found(
     separator: str, decimal: str, header: bool, rows: int, columns: int, seed: int
 ) -> None:
     if separator == decimal:
@@ -94,9 +96,9 @@ def test_what_was_written_is_found(
     lines = [separator.join(f"{x:.4f}".replace(".", decimal) for x in row) for row in values]
     if header:
         lines.insert(0, separator.join(f"name{j}" for j in range(columns)))
-    reading = find_dialect("\n".join(lines))
-    assert (reading.separator, reading.decimal, reading.header) == (separator, decimal, header)
-    assert reading.numbers == tuple(range(columns))
+    dialect = find_dialect("\n".join(lines))
+    assert (dialect.separator, dialect.decimal, dialect.header) == (separator, decimal, header)
+    assert dialect.numbers == tuple(range(columns))
 
 
 def test_a_column_of_numbers_with_a_wrong_cell_stays_one(tmp_path: Path) -> None:
@@ -115,5 +117,5 @@ def test_a_column_of_codes_is_none_of_numbers() -> None:
 
 def test_a_wrong_cell_does_not_change_the_decimal_sign() -> None:
     halves = "\n".join(f"n{i};{i},5" if i == 7 else f"n{i};{i}" for i in range(30))
-    reading = find_dialect(f"name;x\n{halves}")
-    assert (reading.decimal, reading.types) == (",", ("text", "number"))
+    dialect = find_dialect(f"name;x\n{halves}")
+    assert (dialect.decimal, dialect.types) == (",", ("text", "number"))

@@ -88,8 +88,8 @@ def test_a_title_stays_an_error_where_the_separator_is_given() -> None:
 def test_counted_names_and_row_numbers(
     text: str, names: tuple[str, ...], numbers: tuple[int, ...]
 ) -> None:
-    reading = find_dialect(text)
-    assert (reading.names, reading.numbers) == (names, numbers)
+    dialect = find_dialect(text)
+    assert (dialect.names, dialect.numbers) == (names, numbers)
 
 
 def test_whole_numbers_below_counted_names_are_not_guessed() -> None:

@@ -62,7 +62,7 @@ def test_an_interrupted_reading_leaves_nothing_wrong(tmp_path: Path) -> None:
 
 
 def interrupt(child: subprocess.Popen[bytes]) -> None:
-    """Send Ctrl-C until the child answers: Python drops one that comes while it collects."""
+    """Send Ctrl-C until the child answers: Python can lose one during a garbage collection."""
     for _ in range(10):
         child.send_signal(signal.SIGINT)
         if select.select([child.stdout], [], [], 5)[0]:
@@ -92,7 +92,7 @@ def test_ctrl_c_ends_a_text_without_end() -> None:
     assert not [t for t in threading.enumerate() if t.name.startswith("coterie-read")]
 
 
-def test_what_is_read_and_what_fails_comes_back() -> None:
+def test_results_and_errors_of_the_other_thread_come_back() -> None:
     assert read_interruptibly(lambda file: file.read(2), io.BytesIO(b"abc")) == b"ab"
     with pytest.raises(pa.ArrowInvalid, match="Expected 1 columns, got 2"):
         read_interruptibly(csv.read_csv, io.BytesIO(b"a\n1,2\n"))

@@ -1,4 +1,4 @@
-"""NPY and NPZ: read straight into place, without pickle, as long as they say."""
+"""NPY and NPZ: read straight into place, without pickle, at their declared length."""
 
 from __future__ import annotations
 

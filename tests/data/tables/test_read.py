@@ -1,4 +1,4 @@
-"""Columns, gaps, ids and scaling, whatever the format."""
+"""Columns, gaps, ids and scaling, in every format."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_gaps_give_one_error_with_count_place_and_remedies(path: Path) -> None:
         ("keep", [[1, 10], [np.nan, 30], [5, np.nan], [3, 20]], ["u", "v", "w", "z"]),
     ],
 )
-def test_what_to_do_about_gaps(path: Path, rule: Any, X: Any, ids: list[str]) -> None:
+def test_every_rule_for_gaps(path: Path, rule: Any, X: Any, ids: list[str]) -> None:
     data = read_table(path, missing=rule, ids="id")
     np.testing.assert_array_equal(data.X, X)
     assert data.ids["id"].tolist() == ids
@@ -117,7 +117,7 @@ def test_without_pyarrow_the_extra_is_named(path: Path, monkeypatch: pytest.Monk
 
 
 class CountedName(str):
-    """A name that counts how often it is compared with another."""
+    """A name that counts its comparisons with others."""
 
     compared = 0
     __hash__ = str.__hash__

@@ -28,8 +28,8 @@ from coterie.data.tables.fill_rows import (
 )
 from coterie.data.tables.format import NUMBER, ROW_NUMBER, TRUTH, Loaded
 
-RUNS_PER_THREAD = 4  # of row groups, so that no thread has to wait long for the others
-PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # pandas' names for row numbers without one
+RUNS_PER_THREAD = 4  # runs of row groups: with several, threads end at about the same time
+PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # pandas' columns of row numbers
 FOOTER_EXPANSION = 40  # bytes in memory per byte of Parquet's description of its columns
 BUFFER = 1 << 18  # bytes read at once; to map a file into memory takes longer, page by page
 
@@ -47,7 +47,7 @@ class Piece:
 
 
 def in_order(sizes: Sequence[int], batches: Callable[[int], Batches]) -> list[Piece]:
-    """Return pieces of so many rows, one after the other."""
+    """Return pieces of these sizes, one after the other."""
     firsts = np.cumsum([0, *sizes]).tolist()
     return [
         Piece(first, n, batches(number))
@@ -56,7 +56,7 @@ def in_order(sizes: Sequence[int], batches: Callable[[int], Batches]) -> list[Pi
 
 
 class ArrowTable:
-    """A table with a schema: its columns are typed, and their sizes declared."""
+    """A table with a schema, which declares types and sizes of columns."""
 
     def __init__(self, path: Path, limits: Limits) -> None:
         self.path, self.limits = path, limits
@@ -125,7 +125,7 @@ class ArrowTable:
 
 
 class Parquet(ArrowTable):
-    """Parquet, decoded batch by batch, so that little besides the rows themselves is in memory."""
+    """Parquet, decoded batch by batch to save memory."""
 
     format = "parquet"
 
@@ -163,7 +163,7 @@ class Parquet(ArrowTable):
         return one_ahead(decoded) if few else decoded
 
     def _decoded(self, run: list[int], names: list[str], few: bool) -> Iterator[Any]:
-        """Yield batches; a file of its own, since a reader serves one thread only."""
+        """Yield batches; each thread opens the file anew, since a reader serves one thread."""
         parquet = required("pyarrow.parquet", "reading Parquet", "tables")
         metadata = self._source.metadata
         wanted = list(dict.fromkeys(names))
@@ -202,7 +202,7 @@ class Feather(ArrowTable):
         return in_order(sizes, lambda number: partial(self._given, number, chosen))
 
     def _given(self, number: int, chosen: list[int]) -> Iterator[Any]:
-        batch, self._taken[number] = self._taken[number], None  # not needed any more
+        batch, self._taken[number] = self._taken[number], None  # frees its memory after use
         yield batch.select(chosen)
 
 
@@ -223,7 +223,7 @@ def arrow_errors(name: str) -> Iterator[None]:
 
 
 def _type(kind: Any) -> str:
-    """Return the type of a column in our words."""
+    """Return the type of a column in the words of `TableFormat.types`."""
     types = required("pyarrow.types", "reading tables", "tables")
     if types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind):
         return NUMBER
@@ -248,7 +248,7 @@ def _reader(kind: Any) -> Callable[[Any], NDArray[Any]]:
     integer = pa.types.is_integer(kind)
 
     def read(column: Any) -> NDArray[Any]:
-        if decimal:  # pyarrow's own way rounds twice; to read a text rounds once
+        if decimal:  # pyarrow's own cast rounds twice, the way over a text once
             column = column.cast(pa.string()).cast(pa.float64())
         elif boolean or (integer and column.null_count):
             column = column.cast(pa.float64(), safe=False)

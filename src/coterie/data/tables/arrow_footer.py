@@ -50,7 +50,7 @@ def _batch_size(data: Any, offset: int, metadata: int) -> int:
         batch = _table(data, _field(data, batch, 1))
     elif kind is None or data[kind] != RECORD_BATCH:
         raise ValueError("a batch of another kind")
-    if _field(data, batch, 3) is None:  # not compressed: it stays where it lies
+    if _field(data, batch, 3) is None:  # not compressed: it stays in the mapped file
         return 0
     size = 0
     for place in _vector(data, _field(data, batch, 2), BUFFER.size):

@@ -1,7 +1,7 @@
 """Mean and median of a column with gaps: exact, rounded once, and computed in short steps.
 
-A sum of float64 can overflow and depends on the order; a sum of integers does neither. No step
-takes long, so that Ctrl-C is heard.
+A sum of float64 can overflow and depends on the order; a sum of integers does neither. Steps are
+short, so that Ctrl-C is heard.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _ranked(keys: NDArray[np.uint64], rank: int) -> np.uint64:
 
 
 def _keys(values: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Return integers in the order of the values."""
+    """Return integers that compare as the values do."""
     bits = values.view(np.uint64)
     return np.where(bits >= SIGN, ~bits, bits | SIGN)
 

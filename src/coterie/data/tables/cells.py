@@ -9,7 +9,7 @@ from collections.abc import Sequence
 MISSING = frozenset(
     ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "?"]
 )
-# Signs of a missing value that are not read as one: other programs mean other things by some.
+# Signs of a missing value that are not read as such: their meaning differs between programs.
 UNUSUAL = frozenset(
     {".", "..", "-", "--", "---", "*", "na", "n.a.", "n.d.", "nd", "none", "<na>", "nat", "nil"}
     | {"missing", "null", "(null)", "nan", "+nan", "-nan", "nan(ind)", "-nan(ind)", "1.#ind"}
@@ -41,7 +41,7 @@ def is_missing(cell: str) -> bool:
 
 
 def is_whole(cell: str) -> bool:
-    """Return True for a whole number without a sign, as they count rows."""
+    """Return True for a whole number without a sign."""
     bare = cell.strip()
     return bare.isascii() and bare.isdigit()
 
@@ -73,7 +73,7 @@ def odd_cell(cells: Sequence[str], decimal: str) -> str | None:
 
 
 def as_float(cell: str, decimal: str) -> str:
-    """Return the number that a cell becomes, as a message shows it."""
+    """Return the number of a cell for a message."""
     if is_missing(cell):
         return "missing"
     return repr(float(cell.replace(decimal, "."))) if is_number(cell, decimal) else repr(cell)

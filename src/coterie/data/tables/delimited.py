@@ -42,7 +42,7 @@ NEWLINE = b"\n"
 
 
 class Delimited:
-    """A text of cells, one line per row."""
+    """A text of cells, with a row on each line."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class Delimited:
             raise self._nul()
         if len(start) % SAMPLE == 0 and line_ends(start):  # the last line may be cut off
             start = start[: max(start.rfind(b"\n"), start.rfind(b"\r")) + 1]
-        self._block = max(CHUNK, 2 * len(start))  # rows, and all that stands above them
+        self._block = max(CHUNK, 2 * len(start))  # with all lines above the rows
         return start
 
     def load(self, chosen: Sequence[int], ids: int | None) -> Loaded:
@@ -106,7 +106,7 @@ class Delimited:
                 "open the file in an editor and compare its lines"
             ) from error
         if quotes and table.num_rows + self.dialect.above != lines:
-            self._raise_error(chosen)  # rows over several lines, or a quote that swallowed rows
+            self._raise_error(chosen)  # cells over several lines, or a quote that takes in rows
         d = len(chosen)
         self.limits.check(
             table.num_rows * d * 8,
@@ -125,7 +125,7 @@ class Delimited:
             return f"line {line_of_row(file, self.dialect, row)}"
 
     def _read(self, chosen: Sequence[int], ids: int | None) -> Any:
-        """Ask pyarrow for the columns that are wanted, under their positions as names."""
+        """Return the wanted columns as pyarrow reads them, named by their positions."""
         pa = required("pyarrow", "reading tables", "tables")
         csv = required("pyarrow.csv", "reading tables", "tables")
         wanted = [*chosen, *([] if ids is None or ids in chosen else [ids])]
@@ -215,7 +215,7 @@ def _unzipped(path: Path, limits: Limits) -> bytes:
 
 @contextmanager
 def _viewed(file: IO[bytes], text: bytes | None) -> Iterator[Any]:
-    """Give the whole text to search in, without reading a file into memory."""
+    """Give the whole text for a search; a file is mapped, not read into memory."""
     if text is not None:
         yield text
         return
@@ -243,7 +243,7 @@ def _head(start: bytes) -> int:
 
 
 def _found(view: Any, byte: bytes, start: int) -> bool:
-    """Look for a byte, in pieces so that Ctrl-C is heard."""
+    """Return True if a byte is in the text; the search goes in pieces, so that Ctrl-C is heard."""
     pieces = range(start, len(view), SEARCHED)
     return any(view.find(byte, at, at + SEARCHED) >= 0 for at in pieces)
 
@@ -267,7 +267,7 @@ def _decoded(text: bytes) -> str:
                 f"expected text in UTF-8, as its first bytes say, got the byte {text[at]:#04x} in "
                 f"line {text.count(NEWLINE, 0, at) + 1}; save it again as UTF-8"
             ) from None
-        return text.decode(OLDER, errors="replace")  # names written by older programs
+        return text.decode(OLDER, errors="replace")  # names from older programs
 
 
 def _ids(column: Any) -> Any:

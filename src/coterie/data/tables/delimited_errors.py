@@ -28,7 +28,7 @@ def find_error(file: IO[bytes], dialect: Dialect, chosen: Sequence[int]) -> Data
             return _unreadable(line, record)
         if len(record) != width:
             return _ragged(line, record, width, dialect)
-        if last > line and any(_swallows(cell, dialect) for cell in record):
+        if last > line and any(_takes_in_rows(cell, dialect) for cell in record):
             return DataError(
                 f"expected every quote to be closed in its cell, but the one opened in line {line} "
                 f"takes in rows up to line {last}; close or remove it"
@@ -81,13 +81,13 @@ def _lines(file: IO[bytes], dialect: Dialect) -> Iterator[tuple[int, int, list[s
             if record:
                 yield begin, end, record
             begin = end + 1
-    except csv.Error as error:  # also a cell without end, past the longest the module allows
+    except csv.Error as error:  # also a cell beyond the limit of the module
         yield begin, begin, error
     finally:
         text.detach()
 
 
-def _swallows(cell: str, dialect: Dialect) -> bool:
+def _takes_in_rows(cell: str, dialect: Dialect) -> bool:
     """Return True if a line within a cell is a row of numbers."""
     within = cell.splitlines()[1:-1]
     return any(
@@ -125,7 +125,7 @@ def _unreadable(line: int, error: csv.Error) -> DataError:
 
 
 def endless(line: int) -> DataError:
-    """The error about a line that is too long to be a row."""
+    """Return the error about a line that is too long to be a row."""
     return DataError(
         f"expected lines of at most {readable(LONGEST_LINE)}, got a longer one in line {line}; "
         "write every row on a line of its own, or a table with so many columns as Parquet or NPY"

@@ -18,9 +18,9 @@ from coterie.data.tables.format import NEARLY, ROW_NUMBER
 from coterie.data.tables.headers import check_clear, check_width, has_header, names_rows
 
 SEPARATORS = (",", ";", "\t", "|")
-FEW_WRONG = 0.1  # of the cells of a column that is one of numbers all the same
+FEW_WRONG = 0.1  # share of wrong cells up to which a column is one of numbers
 SHOWN = 12  # cells of a line, or characters of a cell, that a message quotes
-MOST = 0.5  # of the lines of a text that some separator divides, though not evenly
+MOST = 0.5  # share of even lines from which a separator counts
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Dialect:
     decimal: str
     header: bool
     names: tuple[str, ...]
-    types: tuple[str, ...]  # of each column, as far as looked at: number, truth, text, nothing
+    types: tuple[str, ...]  # of each column in the first lines: number, truth, text, nothing
     above: int = 0  # lines of the file above the first row of data
 
     @property
@@ -86,7 +86,7 @@ def find_dialect(
 
 
 def _found(first: FirstLines, decimal: str | None, header: bool | None) -> list[Dialect]:
-    """Return the dialects that explain every sign, if there are any, or else the next best."""
+    """Return the dialects that explain every separator, or else the next best."""
     tried = {sign: first.lines(sign) for sign in SEPARATORS if sign != decimal}
     even = _of_numbers(
         {sign: lines for sign, lines in tried.items() if lines.even}, decimal, header
@@ -96,7 +96,7 @@ def _found(first: FirstLines, decimal: str | None, header: bool | None) -> list[
         return explaining
     one = _of_numbers({NOTHING: first.lines(NOTHING)}, decimal, header)
     one = [r for r in one if not _divisible(r, first.lines(NOTHING).records)]
-    commas = any(dialect.decimal == "," for dialect in one)  # and they could separate cells as well
+    commas = any(dialect.decimal == "," for dialect in one)  # they could be separators
     others = {
         sign: lines
         for sign, lines in tried.items()
@@ -118,14 +118,14 @@ def _of_numbers(tried: dict[str, Lines], decimal: str | None, header: bool | Non
 def _with_decimals(
     separator: str, lines: Lines, decimal: str | None, header: bool | None
 ) -> list[Dialect]:
-    """Return the dialect with the decimal sign that makes more numbers, or both if each has own."""
+    """Return the dialect with the decimal sign of more columns of numbers, or both in doubt."""
     signs = [decimal] if decimal else [".", ","] if separator != "," else ["."]
     dialects = [_judged(separator, sign, lines, header) for sign in signs]
     if len(dialects) == 1:
         return dialects
     point, comma = dialects
     point_is_enough = set(comma.numbers) <= set(point.numbers)
-    if point_is_enough and point.header <= comma.header:  # and does not take 1,5 for a name
+    if point_is_enough and point.header <= comma.header:  # 1,5 is no name
         return [point]
     return [comma] if set(point.numbers) <= set(comma.numbers) else [point, comma]
 
@@ -184,7 +184,7 @@ def _as_one_column(dialect: Dialect, records: Sequence[Record]) -> list[Dialect]
 
 
 def _with_few_wrong_cells(dialect: Dialect, records: Sequence[Record]) -> Dialect:
-    """Keep a column of numbers with few wrong cells: these become errors, and no column is lost.
+    """Keep a column of numbers with few wrong cells: an error names the first, no column is lost.
 
     Only once separator and decimal sign are known: before, a wrong cell may be a wrong dialect.
     """

@@ -21,7 +21,7 @@ from coterie.data.memory_limits import readable
 from coterie.data.memory_shortage import reading_threads
 from coterie.kernels.columns import interleave
 
-# Of X, decoded together: decoders begin slowly, and each batch passes through Python.
+# Bytes of X decoded together: decoders start slowly, and each batch passes through Python.
 BATCH_BYTES = 1 << 23
 LEAST_ROWS, MOST_ROWS = 1 << 13, 1 << 19
 
@@ -39,7 +39,7 @@ class Part:
 
 
 def new_rows(n: int, d: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return X, (n, d), not set, in pyarrow's memory.
+    """Return X, (n, d), without values yet, in pyarrow's memory.
 
     Memory that is new to a process can take longer to come than the numbers that go there, and
     pyarrow keeps some of its freed memory for the next table.
@@ -89,7 +89,7 @@ def write_parts(X: NDArray[Any], parts: Sequence[Part]) -> bool:
 
 
 def one_ahead(batches: Iterator[T]) -> Iterator[T]:
-    """Yield the same batches, while another thread decodes the next one."""
+    """Yield the batches, while another thread decodes the next one."""
     with reading_threads(1) as pool:
         following = pool.submit(next, batches, None)
         while (batch := following.result()) is not None:

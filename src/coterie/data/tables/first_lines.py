@@ -29,7 +29,7 @@ Record = list[str]
 
 @dataclass
 class Lines:
-    """The cells of each line that has any, as one separator divides them."""
+    """The cells of all lines that are not empty, as one separator divides them."""
 
     records: list[Record]
     numbers: list[int]  # the first line of each record, in the file, from 1
@@ -47,24 +47,24 @@ class Lines:
 
     @cached_property
     def width(self) -> int:
-        """The number of cells of most lines, out of those that have several, if any has."""
+        """The commonest number of cells, of lines with several cells if there are any."""
         several = Counter({width: n for width, n in self.widths.items() if width > 1})
         return (several or self.widths).most_common(1)[0][0]
 
     @property
     def agreement(self) -> float:
-        """The share of lines with as many cells, if these are several."""
+        """The share of lines with `width` cells; 0 if the width is 1."""
         return self.widths[self.width] / len(self.records) if self.width > 1 else 0.0
 
     @cached_property
     def whole(self) -> list[Record]:
-        """The lines with as many cells as most have."""
+        """The lines with `width` cells."""
         width = self.width
         return [record for record in self.records if len(record) == width]
 
     @property
     def odd(self) -> int | None:
-        """The first line of the file with more or fewer cells than most."""
+        """The first line of the file with more or fewer than `width` cells."""
         sizes = zip(self.numbers, map(len, self.records), strict=True)
         return next((number for number, size in sizes if size != self.width), None)
 
@@ -88,7 +88,7 @@ class FirstLines:
 
     @classmethod
     def of(cls, text: str) -> FirstLines:
-        """Take the line that names the separator off a text, if there is one."""
+        """Return the first lines of a text, without a line that names the separator."""
         text = text.removeprefix("\ufeff")
         named = ABOVE.match(text)
         if named is None:
@@ -118,7 +118,7 @@ class FirstLines:
 
 
 def _divided(text: str, separator: str, above: int) -> Lines:
-    """Divide lines into cells; quotes are understood."""
+    """Return lines as cells; quotes count."""
     lines = Lines([], [], [])
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     begin = 1

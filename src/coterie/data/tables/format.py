@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 NUMBER, TRUTH = "number", "truth"  # types of columns that can become numbers
 NOTHING = "nothing"  # the type of a column without a value
-NEARLY = "numbers and "  # begins the type of a column of a text that other cells keep from numbers
-ROW_NUMBER = "row number"  # another, of a column that becomes numbers only if it is asked for
+NEARLY = "numbers and "  # begins the type of a column of numbers and other cells
+ROW_NUMBER = "row number"  # the type of a column of row numbers, which X has on request only
 
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """The chosen columns as rows, (n, d), and the column of ids, (n,), as it is."""
+    """The chosen columns as rows, (n, d), and the column of ids, (n,), unchanged."""
 
     X: NDArray[Any]
     ids: NDArray[Any] | None

@@ -30,7 +30,7 @@ def is_count(first: Record) -> bool:
 
 
 def _names_by_number(first: Record, below: Sequence[Record], types: Sequence[str]) -> bool:
-    """Return True if a line that counts must be names: above row numbers, or above decimals."""
+    """Return True if a line 0, 1, 2, ... must be names: above row numbers, or above decimals."""
     if not first[0].strip() and counts_rows([record[0] for record in below]):
         return True
     columns = [[r[i] for r in below if not is_missing(r[i])] for i in range(len(first))]
@@ -43,12 +43,12 @@ def _names_by_number(first: Record, below: Sequence[Record], types: Sequence[str
 
 
 def counts_rows(cells: Sequence[str]) -> bool:
-    """Return True for cells that could be numbers of rows: whole, and each but once."""
+    """Return True for cells that could be row numbers: whole and distinct."""
     return all(map(is_whole, cells)) and len({int(cell) for cell in cells}) == len(cells)
 
 
 def names_rows(first: Record, below: Sequence[Record], types: Sequence[str]) -> bool:
-    """Return True if the first column counts the rows: R and pandas write it without a name."""
+    """Return True if the first column holds row numbers, as R and pandas write them: unnamed."""
     if first[0].strip() or types[0] != "number" or not all(cell.strip() for cell in first[1:]):
         return False
     return len(first) > 1 and counts_rows([record[0] for record in below])

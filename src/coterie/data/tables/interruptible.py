@@ -1,8 +1,8 @@
 """Ctrl-C while pyarrow reads a text.
 
-On the main thread pyarrow puts a signal handler of its own in place while it reads CSV, and one
-Ctrl-C in about fifty is lost in it; while it reads JSON, Ctrl-C waits for the end of the file. On
-any other thread it leaves signals alone. So it reads there, and an early end of the text ends it.
+On the main thread pyarrow has a signal handler of its own while it reads CSV, which loses about one
+Ctrl-C in fifty. While it reads JSON, Ctrl-C waits for the end of the file. On other threads it
+leaves signals alone. So it reads on another thread, and an early end of the text ends it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def read_interruptibly(read: Callable[[Any], T], file: IO[bytes]) -> T:
 
 
 class _StoppableFile:
-    """A file for pyarrow that is at its end once it is stopped."""
+    """A file for pyarrow that ends once it is stopped."""
 
     def __init__(self, file: IO[bytes], stop: threading.Event) -> None:
         self._file, self._stop = file, stop

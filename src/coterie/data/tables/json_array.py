@@ -1,4 +1,4 @@
-"""A JSON array of objects, `[{...}, {...}]`: written as JSON lines, and read as such."""
+"""A JSON array of objects, `[{...}, {...}]`, read by way of JSON lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REMEDY = 'write rows as [{"x": 1.5, "y": 2}, ...], or one such object on each li
 
 
 def json_array(path: Path, limits: Limits) -> JsonLines:
-    """Open an array of objects as the same objects on lines of their own."""
+    """Open an array of objects as JSON lines with the same objects."""
     stored = path.stat().st_size
     limits.check(2 * stored, stored, "a text", "write one object on each line")
     try:
@@ -31,7 +31,7 @@ def json_array(path: Path, limits: Limits) -> JsonLines:
         with lines.open("w", encoding="utf-8", newline="\n") as file:
             for row in _objects(text):
                 file.write(row + "\n")
-        return JsonLines(lines, limits)  # which reads it at once
+        return JsonLines(lines, limits)  # reads the file at once
 
 
 def _objects(text: str) -> Iterator[str]:
@@ -50,7 +50,7 @@ def _objects(text: str) -> Iterator[str]:
                 f"expected JSON, but object {number} cannot be read ({error}); the file is "
                 "damaged or cut off: write or download it again"
             ) from None
-        yield text[at:end].replace("\n", " ").replace("\r", " ")  # never inside of a string
+        yield text[at:end].replace("\n", " ").replace("\r", " ")  # strings have none
         at = _skip(text, end)
         if text[at : at + 1] == ",":
             at = _skip(text, at + 1)

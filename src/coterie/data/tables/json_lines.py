@@ -19,7 +19,7 @@ from coterie.data.tables.interruptible import read_interruptibly
 
 BLOCK = 1 << 20  # bytes; no line may be longer
 NEWLINE = b"\n"
-DEEPEST = 64  # lists and objects within one another; pyarrow goes down by calling itself
+DEEPEST = 64  # nested lists and objects; pyarrow parses them by recursion
 _STRING = re.compile(rb'"(?:[^"\\\n]|\\.)*"')
 _KEY = re.compile(rb'"((?:[^"\\\n]|\\.)*)"\s*:')
 _STEPS = np.zeros(256, dtype=np.int8)
@@ -27,7 +27,7 @@ _STEPS[list(b"[{")], _STEPS[list(b"]}")] = 1, -1
 
 
 class JsonLines(ArrowTable):
-    """One JSON object per line; keys are columns, and a key that is not there is missing."""
+    """A JSON object on each line; keys are columns, and an absent key is a missing value."""
 
     format = "json"
 
@@ -70,7 +70,7 @@ class JsonLines(ArrowTable):
             return read_interruptibly(read, file)
 
     def _check_keys(self, blocks: Iterable[bytes]) -> None:
-        """Refuse lines with ever new keys: every row would get a cell for each of them."""
+        """Refuse lines with ever new keys: every row would get a cell for each key."""
         rows, keys = 0, set[bytes]()
         for block in blocks:
             rows += block.count(NEWLINE) + bool(block)

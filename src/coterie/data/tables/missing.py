@@ -86,7 +86,7 @@ def _fill(column: NDArray[Any], average: Callable[[NDArray[Any]], float]) -> Non
 
 
 def _blocks(X: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """Yield views of some rows at a time, so that Ctrl-C is heard between them."""
+    """Yield views of some rows at a time; Ctrl-C is heard between them."""
     for start in range(0, len(X), BLOCK):
         yield X[start : start + BLOCK]
 

@@ -18,7 +18,7 @@ from coterie.data.memory_limits import Limits
 from coterie.data.tables.format import NUMBER, Loaded
 
 CHUNK = 1 << 22  # bytes read at once, so that Ctrl-C is heard
-MAX_HEADER = 10_000  # bytes; it is parsed as Python's text
+MAX_HEADER = 10_000  # bytes; NumPy parses it as Python's source
 NAME_BYTES = 200  # of the name and the number of a column
 
 
@@ -47,7 +47,7 @@ class ArrayFile:
         return zipfile.ZipFile(self.path).open(self.member)
 
     def _choose(self, array: str | None) -> str:
-        """Return the member with the wanted array, or with the only one that could be rows."""
+        """Return the member with the wanted array, or with the only array of rows."""
         try:
             with zipfile.ZipFile(self.path) as folder:
                 names = folder.namelist()

@@ -1,4 +1,4 @@
-"""From a file with a table to rows of numbers: columns chosen, gaps treated, ids kept."""
+"""`read_table`: rows of numbers from any file of a table, with columns, gaps and ids treated."""
 
 from __future__ import annotations
 
