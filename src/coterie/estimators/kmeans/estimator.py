@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from coterie.algorithms.kmeans.lloyd import Rules
 from coterie.algorithms.kmeans.records import Floats
+from coterie.algorithms.kmeans.seeding import SEEDINGS
 from coterie.algorithms.restarts import restarts
 from coterie.estimators.fitting import FitEvent, Progress, fitting
 from coterie.estimators.kmeans.fitted import MeansModel
@@ -153,7 +154,7 @@ class KMeans(MeansModel):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "init": [
-            StrOptions({"k-means++", "k-means||", "random", "principal"}),
+            StrOptions(set(SEEDINGS)),
             callable,
             "array-like",
         ],

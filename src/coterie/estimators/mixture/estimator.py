@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from coterie.algorithms.mixture.acceleration import Acceleration
-from coterie.algorithms.mixture.covariance import Family, NotPositiveDefinite
+from coterie.algorithms.mixture.covariance import FAMILIES, Family, NotPositiveDefinite
 from coterie.algorithms.mixture.em import EmRules, em
 from coterie.algorithms.mixture.records import Mixture, MixtureRun
 from coterie.algorithms.mixture.unconstrained import MixtureChart
@@ -162,7 +162,7 @@ default="kmeans"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "covariance_type": [StrOptions({"full", "tied", "diag", "spherical", "fixed"})],
+        "covariance_type": [StrOptions({*FAMILIES, "fixed"})],
         "tol": [Interval(Real, 0, None, closed="left")],
         "reg_covar": [Interval(Real, 0, None, closed="left"), None],
         "max_iter": [Interval(Integral, 0, None, closed="left"), None],
