@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from support.hostile_points import make_points
 from support.kmeans_cases import LEVELS, THREADS, level, thorough
 
-from coterie.algorithms.dbscan.every_eps import Path, reachability
+from coterie.algorithms.dbscan.every_eps import Path, build_path
 from coterie.kernels import _native, reference
 from coterie.kernels.block import Block
 from coterie.kernels.dbscan_path_steps import METRICS, Reachability
@@ -29,7 +29,7 @@ def build(
     X: NDArray[Any], min_samples: int, metric: str = "euclidean", threads: int = 1, unit: float = 1
 ) -> Path:
     block = Block.over(X, None, _native.Team(threads))
-    return reachability(block, metric, unit, min_samples)
+    return build_path(block, metric, unit, min_samples)
 
 
 def arrays(path: Path) -> list[NDArray[Any]]:

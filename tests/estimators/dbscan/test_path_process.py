@@ -30,7 +30,7 @@ def test_eps_must_be_a_distance(eps: Any) -> None:
 @pytest.mark.parametrize(
     ("eps", "words"),
     [
-        ("abc", "eps is a str: expected numbers, the distances to look at"),
+        ("abc", "eps is a str: expected numbers, values of eps"),
         ({0.5: 1}, "eps is a dict: expected"),
         (iter([0.5]), "eps is a list_iterator: expected"),
         (["0.5"], "eps holds <U3 values: expected"),

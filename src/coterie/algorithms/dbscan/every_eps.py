@@ -31,13 +31,13 @@ LEAST_REACH = 2.0**-440  # times the unit: squares of smaller distances may vani
 class Path:
     """The structure that gives the clusters of every eps.
 
-    Distances inside are in the form that the definition compares: squared for euclidean.
+    Its distances are in the form that the definition compares: squared for euclidean.
     """
 
     near: Nearest
     chain: Chain
     metric: str
-    unit: float  # a power of two: distances inside are in units of 1 / unit
+    unit: float  # a power of two: distances of this record are in units of 1 / unit
     seconds: dict[str, float]  # of the steps: index, nearest, span
 
     def reach(self, eps: float | Floats) -> Floats:
@@ -84,7 +84,7 @@ class Path:
         return core - joined, core, member
 
 
-def reachability(
+def build_path(
     block: Block,
     metric: str,
     unit: float,

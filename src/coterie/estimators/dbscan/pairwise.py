@@ -20,8 +20,8 @@ from coterie.estimators.dbscan.callable_metric import asked_pairs
 from coterie.estimators.dbscan.sparse_pairs import Cosine, Euclidean
 from coterie.estimators.pieces import pieces
 
-PAIRS_AT_ONCE = 1 << 21  # distances in one portion: a few hundredths of a second, 60 MB at most
-BYTES_OF_ENTRY = 48  # of numbers that are worked out for one stored entry, about
+PAIRS_AT_ONCE = 1 << 21  # distances of one batch: a few hundredths of a second, 60 MB at most
+BYTES_OF_ENTRY = 48  # of the temporary numbers for one stored entry, about
 GIVEN = "the distances are given"
 Flags = NDArray[np.bool_]
 # near(X, rows) -> (len(rows), m): true where these rows of X are at most eps from rows of a Y.

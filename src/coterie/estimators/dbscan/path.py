@@ -1,4 +1,4 @@
-"""DBSCANPath: DBSCAN for every eps at once. Fit once, then ask for labels at any eps."""
+"""DBSCANPath: DBSCAN for every eps at once. One fit gives the labels of any eps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from coterie.algorithms.dbscan.every_eps import LEAST_REACH, reachability
+from coterie.algorithms.dbscan.every_eps import LEAST_REACH, build_path
 from coterie.estimators.dbscan.estimator import WORK_PER_VALUE
 from coterie.estimators.dbscan.events import DensityEvent, teller
 from coterie.estimators.dbscan.units import checked_eps, finite_extent
@@ -35,11 +35,12 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 Counts = NDArray[np.int64]
 
-SPREAD = 100  # as an exponent of two: the kernels' units make columns about this wide
-LARGEST_VALUE = 1000  # and no value larger than this
+# Exponents of two, in the units of the kernels:
+SPREAD = 100  # of the widest column, about
+LARGEST_VALUE = 1000  # of the largest value
 PER_ROW = 128  # bytes of each row while a fit runs, beyond coordinates and lists
 PER_NEIGHBOUR = 12  # a distance and a row
-SOME = 256  # values of eps in a curve unless they are given
+MOST_VALUES = 256  # of eps in a curve, unless they are given
 REMEDY = "Give fewer rows, a smaller min_samples, or a larger memory_budget."
 
 
@@ -162,7 +163,7 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         Allowance(self.memory_budget, "DBSCANPath").refuse_beyond(needed, REMEDY)
         tell("check")
         block = Block.over(X, None, team)
-        path = reachability(block, self.metric, unit_of(reach), int(self.min_samples), tell)
+        path = build_path(block, self.metric, unit_of(reach), int(self.min_samples), tell)
         self._path = path
         self._least_eps = 0.0 if reach.spread is None else LEAST_REACH / path.unit
         self.core_distances_ = path.distances(path.near.core)
@@ -206,7 +207,7 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     def changes(self) -> Floats:
         """Every `eps` at which a point becomes a core point or joins a cluster, or clusters merge.
 
-        Each is the smallest float64 with which :class:`DBSCAN` sees that change.
+        Each is the smallest float64 with which :class:`DBSCAN` gives that change.
 
         Returns
         -------
@@ -233,10 +234,10 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         if eps is None:
             wanted = self._path.changes()
             wanted = wanted[wanted > self._least_eps]
-            if len(wanted) > SOME:
-                wanted = wanted[np.linspace(0, len(wanted) - 1, SOME).round().astype(int)]
+            if len(wanted) > MOST_VALUES:
+                wanted = wanted[np.linspace(0, len(wanted) - 1, MOST_VALUES).round().astype(int)]
         else:
-            refuse_other_than_numbers(eps, "eps", "the distances to look at")
+            refuse_other_than_numbers(eps, "eps", "values of eps")
             given = np.asarray(eps).ravel().tolist()
             wanted = np.sort(np.array([self._checked(one) for one in given], dtype=np.float64))
         clusters, core, member = self._path.counts(wanted)
@@ -271,8 +272,10 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
 
 def unit_of(reach: Reach) -> float:
-    """A power of two that brings differences of values to where squares neither overflow nor
-    vanish, and changes no digit of them."""
+    """A power of two as a unit in which squares of differences neither overflow nor vanish.
+
+    It changes no digit of the values.
+    """
     exponent = LARGEST_VALUE - reach.value
     if reach.spread is not None:
         exponent = min(exponent, SPREAD - reach.spread)
@@ -280,6 +283,6 @@ def unit_of(reach: Reach) -> float:
 
 
 def fit_bytes(n: int, d: int, min_samples: int) -> float:
-    """Peak memory of a fit beyond X: two float64 copies at most, lists, and some numbers a row."""
+    """Peak memory of a fit beyond X: two float64 copies at most, neighbours, and `PER_ROW`."""
     k = min(min_samples, n) - 1
     return float(n * (2 * 8 * d + PER_NEIGHBOUR * k + PER_ROW))

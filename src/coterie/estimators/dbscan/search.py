@@ -33,14 +33,14 @@ from coterie.kernels import _native
 from coterie.kernels.block import Block
 from coterie.kernels.dbscan_steps import CorePoints, core_points
 
-PER_ROW = 60  # bytes that the kernels take for each row beyond copies of it
+PER_ROW = 60  # bytes of the kernels for each row, beyond copies of it
 REMEDY = "Give float32 rows, fewer rows, fewer columns, or a larger memory_budget."
 REMEDY_GIVEN = "Give a sparse graph of the distances up to eps, or a larger memory_budget."
 
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """The parameters of a fit, checked, with its memory and its team of threads."""
+    """The checked parameters of a fit, with its memory and its team of threads."""
 
     metric: Metric
     eps: float
@@ -122,7 +122,7 @@ def neighbours_of(X: Any, metric: Metric, eps: float, team: _native.Team) -> Nei
         return row_neighbours(rows, near, "sparse", "dense rows would take too much memory")
     rows, eps = comparable_rows(X, metric, eps, team)
     near = pairwise(rows, eps, metric.name, metric.parameters)
-    return row_neighbours(rows, near, "pairwise", "the metric has no kernel of ours")
+    return row_neighbours(rows, near, "pairwise", "the metric has no native kernel")
 
 
 def comparable(X: Any, metric: Metric) -> Any:

@@ -1,7 +1,7 @@
 """Rows, eps and weights of DBSCAN in units in which no sum or square overflows or vanishes.
 
-All units are powers of two, which change no digit. Ordinary data stay as they are. (Of Euclidean
-distances the kernels choose the unit by themselves.)
+All units are powers of two, which change no digit. Ordinary data stay as they are. The
+kernels choose the unit of Euclidean distances by themselves.
 """
 
 from __future__ import annotations
