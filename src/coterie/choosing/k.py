@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -19,6 +18,7 @@ from sklearn.utils import check_random_state
 
 from coterie.algorithms.mixture.covariance import FAMILIES
 from coterie.choosing import arguments
+from coterie.choosing.k_candidates import candidates_of
 from coterie.choosing.k_criteria import CRITERIA, pick_by_each, pick_with_reason
 from coterie.choosing.sampling import checked_rows
 from coterie.choosing.silhouettes import silhouettes
@@ -26,7 +26,6 @@ from coterie.choosing.uniform_silhouette import silhouette_of_uniform_rows
 from coterie.estimators import GaussianMixture, KMeans
 from coterie.formatting import text_table
 
-MOST_BY_DEFAULT = 10
 MOST_RESTARTS = 1_000_000
 FEW_COLUMNS = 100  # up to so many, full covariances are quick
 ITERATIONS = 10  # of a usual fit
@@ -140,7 +139,7 @@ def choose_k(
             "method='kmeans', fewer columns (for example by TruncatedSVD), or X.toarray()"
         )
     rows = checked_rows(X)
-    candidates = _candidates(k, rows)
+    candidates = candidates_of(k, rows)
     too_wide = covariance_type is None and _takes_minutes(rows.shape, candidates, n_restarts)
     covariance_type = covariance_type or ("diag" if too_wide else "full")
     random = check_random_state(random_state)
@@ -252,46 +251,3 @@ def _estimator(method: str, k: int, covariance_type: str, n_jobs: int | None) ->
 def _error(model: Any) -> float:
     name = "clustering_error_" if hasattr(model, "clustering_error_") else "soft_clustering_error_"
     return float(getattr(model, name))
-
-
-def _candidates(k: Any, X: Any) -> list[int]:
-    n = int(X.shape[0])
-    if k is None:
-        most = min(MOST_BY_DEFAULT, _distinct(X, MOST_BY_DEFAULT))
-        return list(range(1, most + 1))
-    try:
-        numbers = _listed(k, n)
-    except TypeError:
-        numbers = []
-    if not numbers or numbers[0] < 1 or numbers[-1] > n:
-        raise ValueError(
-            f"expected numbers of clusters from 1 to {n}, the number of rows, got k={k!r}; "
-            "pass the largest, as k=10, a pair (low, high), or a list"
-        )
-    return numbers
-
-
-def _listed(k: Any, n: int) -> list[int]:
-    """Numbers asked for, in order. Of a list that goes beyond n only some are read: it may never
-    end."""
-    pair = isinstance(k, tuple) and len(k) == 2
-    if isinstance(k, Iterable) and not pair:
-        found: set[int] = set()
-        for number in k:
-            found.add(operator.index(number))
-            if not 1 <= operator.index(number) <= n:
-                break
-        return sorted(found)
-    low, high = map(operator.index, k) if pair else (1, operator.index(k))
-    return list(range(low, high + 1)) if low >= 1 and high <= n else [low, high]
-
-
-def _distinct(X: Any, enough: int) -> int:
-    """Number of different rows, counted up to `enough`."""
-    seen: set[bytes] = set()
-    for row in X:
-        values = row.toarray() if sparse.issparse(row) else row
-        seen.add((np.asarray(values) + 0.0).tobytes())
-        if len(seen) >= enough:
-            break
-    return len(seen)
