@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 from coterie.choosing.sampling import DIRECT, NAMES, Floats, Rows, chunks, distances, sample_rows
-from coterie.estimators.validation import effective_threads
+from coterie.estimators.threads import effective_threads
 
 TREE_COLUMNS = 16  # with more, a tree visits nearly all rows
 TREE_POWERS = {"cityblock": 1.0, "euclidean": 2.0, "chebyshev": np.inf}

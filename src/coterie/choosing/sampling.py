@@ -16,7 +16,8 @@ from sklearn.utils.random import sample_without_replacement
 from coterie.estimators import GaussianMixture, KMeans
 from coterie.estimators.kmeans.prepared import look_at
 from coterie.estimators.mixture.prepared import look_at_rows
-from coterie.estimators.validation import check_rows, team_for
+from coterie.estimators.threads import team_for
+from coterie.estimators.validation import check_rows
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

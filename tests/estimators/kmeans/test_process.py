@@ -24,7 +24,7 @@ from support.process import (
 from threadpoolctl import threadpool_limits
 
 from coterie import KMeans
-from coterie.estimators.validation import WORK_PER_THREAD, effective_threads
+from coterie.estimators.threads import WORK_PER_THREAD, effective_threads
 
 
 def fit(X, **parameters):

@@ -12,7 +12,7 @@ from scipy import sparse
 from coterie.choosing.diagnose.case import Case, Diagnosis
 from coterie.choosing.sampling import Floats, row_keys, sample_rows
 from coterie.estimators import GaussianMixture
-from coterie.estimators.validation import effective_threads
+from coterie.estimators.threads import effective_threads
 from coterie.formatting import number, share
 
 UNLIKE = 100.0  # ratio of standard deviations

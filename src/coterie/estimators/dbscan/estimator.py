@@ -23,13 +23,8 @@ from coterie.estimators.dbscan.search import SearchOptions, cluster
 from coterie.estimators.dbscan.units import checked_eps, finite_extent, scaled_weights
 from coterie.estimators.fitting import fitting
 from coterie.estimators.memory_budget import Allowance
-from coterie.estimators.validation import (
-    MIN_SAMPLES,
-    N_JOBS,
-    check_rows,
-    check_weights,
-    team_for,
-)
+from coterie.estimators.threads import team_for
+from coterie.estimators.validation import MIN_SAMPLES, N_JOBS, check_rows, check_weights
 from coterie.kernels import _native
 from coterie.kernels.dbscan_steps import CorePoints
 

@@ -19,14 +19,9 @@ from coterie.estimators.dbscan.events import DensityEvent, teller
 from coterie.estimators.dbscan.units import checked_eps, finite_extent
 from coterie.estimators.fitting import fitting
 from coterie.estimators.memory_budget import Allowance
+from coterie.estimators.threads import team_for
 from coterie.estimators.units import Reach
-from coterie.estimators.validation import (
-    MIN_SAMPLES,
-    N_JOBS,
-    check_rows,
-    refuse_other_than_numbers,
-    team_for,
-)
+from coterie.estimators.validation import MIN_SAMPLES, N_JOBS, check_rows, refuse_other_than_numbers
 from coterie.kernels import _native
 from coterie.kernels.block import Block
 from coterie.kernels.dbscan_path_steps import METRICS

@@ -239,7 +239,7 @@ class KMeans(MeansModel):
         X = check_rows(self, X, reset=True)
         weights = check_weights(sample_weight, X.shape[0])
         fixed = fixed_means(self, X.shape[1], previous)
-        data = self._problem(X, weights, fixed, at_least=self.n_clusters, directions=directions)
+        data = self._prepared(X, weights, fixed, at_least=self.n_clusters, directions=directions)
         n_init = number_of_runs(self, fixed)
         news = functools.partial(news_of_means, data.units, self.metric)
         progress = Progress(self, data.X, data.weights, n_init, news)
@@ -298,7 +298,7 @@ class KMeans(MeansModel):
         weights = check_weights(sample_weight, X.shape[0])
         known = self.cluster_centers_ if begun else fixed_means(self, X.shape[1], None)
         enough = self.n_clusters if known is None else 1
-        data = self._problem(X, weights, known, at_least=enough, directions=directions)
+        data = self._prepared(X, weights, known, at_least=enough, directions=directions)
         if known is None:
             means = starter(self, data, None)(base_seed(self.random_state))
         else:

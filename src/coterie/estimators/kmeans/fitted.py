@@ -17,10 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 from coterie.algorithms.kmeans.records import Floats
 from coterie.estimators.fitting import CallbackSupportMixin
 from coterie.estimators.kmeans.distances import Comparison
-from coterie.estimators.kmeans.prepared import Problem, look_at, problem
+from coterie.estimators.kmeans.prepared import PreparedRows, look_at, prepare_rows
 from coterie.estimators.pieces import picked
+from coterie.estimators.threads import team_for
 from coterie.estimators.units import Reach, row_exponent, warn_of_infinity
-from coterie.estimators.validation import check_rows, check_weights, team_for
+from coterie.estimators.validation import check_rows, check_weights
 from coterie.kernels import _native
 
 
@@ -93,7 +94,7 @@ class MeansModel(
         X = check_rows(self, X, reset=False)
         weights = check_weights(sample_weight, X.shape[0])
         centres = self._centres
-        data = self._problem(X, weights, centres, at_least=1, directions=self._directions)
+        data = self._prepared(X, weights, centres, at_least=1, directions=self._directions)
         means = np.ascontiguousarray(data.units.rows_in(centres))
         total = data.sum_of_squares(data.assign(means), means)
         if np.isinf(total):
@@ -139,7 +140,7 @@ class MeansModel(
         per_row = X.nnz // X.shape[0] + 1 if hasattr(X, "nnz") else X.shape[1]
         return team_for(self.n_jobs, X.shape[0] * per_row * self.n_clusters)
 
-    def _problem(
+    def _prepared(
         self,
         X: Any,
         weights: Floats | None,
@@ -147,8 +148,8 @@ class MeansModel(
         *,
         at_least: int,
         directions: bool,
-    ) -> Problem:
-        return problem(
+    ) -> PreparedRows:
+        return prepare_rows(
             X,
             weights,
             directions=directions,

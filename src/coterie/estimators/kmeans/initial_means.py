@@ -13,7 +13,7 @@ from coterie.algorithms.random_words import Draws
 from coterie.algorithms.restarts import Start
 from coterie.estimators.cosine import unit_rows
 from coterie.estimators.fitting import read_only
-from coterie.estimators.kmeans.prepared import Problem
+from coterie.estimators.kmeans.prepared import PreparedRows
 from coterie.estimators.units import Reach, row_exponent
 from coterie.estimators.validation import check_centres
 
@@ -54,7 +54,7 @@ def number_of_runs(estimator: Any, fixed: Floats | None) -> int:
     return int(n_init)
 
 
-def starter(estimator: Any, data: Problem, fixed: Floats | None) -> Start:
+def starter(estimator: Any, data: PreparedRows, fixed: Floats | None) -> Start:
     """Return a function from the seed of a run to its initial means, in the drivers' units."""
     init, k = estimator.init, estimator.n_clusters
     if fixed is not None:
@@ -73,7 +73,7 @@ def starter(estimator: Any, data: Problem, fixed: Floats | None) -> Start:
     )
 
 
-def _from_callable(estimator: Any, data: Problem, seed: int) -> Floats:
+def _from_callable(estimator: Any, data: PreparedRows, seed: int) -> Floats:
     k, d = estimator.n_clusters, data.X.shape[1]
     random_state = np.random.RandomState(seed % 2**32)
     name = "the array that the callable init returned"

@@ -9,13 +9,13 @@ import numpy as np
 from coterie.algorithms.kmeans.lloyd import unit_rows
 from coterie.algorithms.kmeans.records import Floats, Run
 from coterie.algorithms.stop import StopReason
-from coterie.estimators.kmeans.prepared import Problem
+from coterie.estimators.kmeans.prepared import PreparedRows
 from coterie.estimators.units import LARGEST_TOTAL, check_total
 from coterie.kernels import kmeans_steps
 
 
 def one_batch(
-    data: Problem, means: Floats, counts: Floats, n_before: int, *, directions: bool
+    data: PreparedRows, means: Floats, counts: Floats, n_before: int, *, directions: bool
 ) -> Run:
     """Move the means by one batch; return them with its labels, in the units of the user.
 

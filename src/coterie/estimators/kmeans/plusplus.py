@@ -13,9 +13,10 @@ from coterie.algorithms.random_words import Draws
 from coterie.algorithms.restarts import seed_of_run
 from coterie.engines.select import engine_over
 from coterie.estimators.kmeans.estimator import KMeans
-from coterie.estimators.kmeans.prepared import Problem, problem
+from coterie.estimators.kmeans.prepared import PreparedRows, prepare_rows
 from coterie.estimators.runs import base_seed
-from coterie.estimators.validation import check_rows, check_weights, team_for
+from coterie.estimators.threads import team_for
+from coterie.estimators.validation import check_rows, check_weights
 from coterie.kernels import scan_steps
 
 
@@ -66,13 +67,13 @@ def kmeans_plusplus(
     X = check_rows(estimator, X, reset=True)
     weights = check_weights(sample_weight, X.shape[0])
     team = team_for(n_jobs, X.shape[0] * X.shape[1] * n_clusters)
-    data = problem(X, weights, directions=False, team=team, at_least=n_clusters)
+    data = prepare_rows(X, weights, directions=False, team=team, at_least=n_clusters)
     draws = Draws(seed_of_run(base_seed(random_state), 0))  # those of the first run of a fit
     seeds = seeding.kmeans_plusplus(data.engine, data.survey, n_clusters, draws, n_local_trials)
     return data.units.rows_out(seeds), _first_rows(data, seeds)
 
 
-def _first_rows(data: Problem, seeds: Floats) -> NDArray[np.int64]:
+def _first_rows(data: PreparedRows, seeds: Floats) -> NDArray[np.int64]:
     """Return the first row of X with the values of each seed, by hashes: those of equal rows are
     equal."""
     hashes = data.engine.gather(scan_steps.hashes)

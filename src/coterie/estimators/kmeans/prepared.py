@@ -1,4 +1,4 @@
-"""Checked rows in the units of the drivers: what a fit, a batch and a score start from."""
+"""Checked rows in the units of the drivers, from which a fit, a batch and a score start."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def look_at(
 
 
 @dataclass(frozen=True)
-class Problem:
+class PreparedRows:
     """Rows that count, in memory and surveyed."""
 
     X: Any  # the rows in the units of the user; of length one where directions are clustered
@@ -74,7 +74,7 @@ class Problem:
         )
 
 
-def problem(
+def prepare_rows(
     X: Any,
     weights: Floats | None,
     *,
@@ -84,7 +84,7 @@ def problem(
     at_least: int = 1,
     means: Floats | None = None,
     squares_of_values: bool = False,
-) -> Problem:
+) -> PreparedRows:
     """Find values that are not finite, drop rows without weight, choose units, look at the data.
 
     team : the threads of the fit.
@@ -117,4 +117,4 @@ def problem(
         extent = replace(extent, **scan_steps.weight_extent(own))
     units = Units(exponent, counted.weight_exponent)
     survey = survey_of(engine, extent)
-    return Problem(counted.X, counted.weights, absent, rest, units, engine, survey)
+    return PreparedRows(counted.X, counted.weights, absent, rest, units, engine, survey)

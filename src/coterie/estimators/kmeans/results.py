@@ -14,7 +14,7 @@ from coterie.algorithms.restarts import Restarts, RunRecord
 from coterie.engines.select import engine_over
 from coterie.estimators.fitting import News, read_only
 from coterie.estimators.kmeans.distances import Comparison
-from coterie.estimators.kmeans.prepared import Problem
+from coterie.estimators.kmeans.prepared import PreparedRows
 from coterie.estimators.runs import TO_THE_CALLER, warn_of_missing_runs
 from coterie.estimators.units import SMALLEST_NORMAL, Units
 from coterie.kernels import scan_steps
@@ -36,7 +36,7 @@ def news_of_means(
     return News(record, means, line, model, last=record.moved == 0 and iteration > 1)
 
 
-def fitted_attributes(run: Run, data: Problem) -> dict[str, Any]:
+def fitted_attributes(run: Run, data: PreparedRows) -> dict[str, Any]:
     """Attributes of the estimator after a run. run : in the units of the user."""
     attributes: dict[str, Any] = {
         "cluster_centers_": run.means,
@@ -73,7 +73,7 @@ def _in_all_rows(step: TraceStep, present: Any) -> TraceStep:
     return replace(step, rows=present[step.rows])
 
 
-def warn_of(found: Restarts[Run, RunRecord], data: Problem, max_seconds: float | None) -> None:
+def warn_of(found: Restarts[Run, RunRecord], data: PreparedRows, max_seconds: float | None) -> None:
     """Warn of faults that a person can mend. `found` is in the units of the drivers."""
     best = found.best
     k, n_found = len(best.means), int(best.active.sum())

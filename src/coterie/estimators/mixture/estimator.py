@@ -24,7 +24,7 @@ from coterie.estimators.fitting import FitEvent, Progress, fitting
 from coterie.estimators.kmeans.estimator import KMeans
 from coterie.estimators.mixture.fitted import MixtureModel
 from coterie.estimators.mixture.parameters import PARTS, Given, family_and_given
-from coterie.estimators.mixture.prepared import MixtureProblem, mixture_problem
+from coterie.estimators.mixture.prepared import PreparedMixtureRows, prepare_mixture_rows
 from coterie.estimators.mixture.results import fitted_attributes, news_of_mixture, warn_of_mixture
 from coterie.estimators.mixture.start import runs_differ, starter
 from coterie.estimators.runs import base_seed
@@ -265,7 +265,7 @@ default="kmeans"
         previous = self._previous(family, given, X.shape[1])
         if previous is not None:
             rules = replace(rules, bound_before=self.lower_bound_)
-        data = mixture_problem(
+        data = prepare_mixture_rows(
             X,
             weights,
             family,
@@ -384,7 +384,7 @@ default="kmeans"
         return 1
 
     def _acceleration(
-        self, data: MixtureProblem, family: Family, rules: EmRules
+        self, data: PreparedMixtureRows, family: Family, rules: EmRules
     ) -> Acceleration[Mixture] | None:
         if not self.accelerate:
             return None

@@ -21,8 +21,9 @@ from coterie.estimators.memory_budget import Allowance
 from coterie.estimators.mixture.far_rows import nearest_from_afar
 from coterie.estimators.mixture.prepared import look_at_rows
 from coterie.estimators.pieces import pieces
+from coterie.estimators.threads import team_for
 from coterie.estimators.units import LARGEST_MIXTURE, check_total, warn_of_infinity
-from coterie.estimators.validation import check_rows, check_weights, team_for
+from coterie.estimators.validation import check_rows, check_weights
 from coterie.kernels import _native, mixture_missing_steps, mixture_steps
 from coterie.kernels.mixture_steps import Densities, Standardization
 

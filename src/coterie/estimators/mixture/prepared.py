@@ -28,7 +28,7 @@ REMEDY = ", or use missing='marginal' to cluster by the cells that are there"
 
 
 @dataclass(frozen=True)
-class MixtureProblem:
+class PreparedMixtureRows:
     """Rows that count. Weights are as given, times a power of two."""
 
     X: Floats  # rows as they are swept, NaN where a cell is missing
@@ -76,7 +76,7 @@ def look_at_rows(
     return engine, True
 
 
-def mixture_problem(
+def prepare_mixture_rows(
     X: Floats,
     weights: Floats | None,
     family: Family,
@@ -85,7 +85,7 @@ def mixture_problem(
     marginal: bool,
     team: _native.Team,
     names: Any = None,
-) -> MixtureProblem:
+) -> PreparedMixtureRows:
     """Find values that are not finite, drop rows without weight, look at the data."""
     n_rows = X.shape[0]
     absent = rows_of_weight_zero(weights, n_rows, at_least=n_components, name="n_components")
@@ -100,7 +100,7 @@ def mixture_problem(
     else:
         known = survey(engine, family)
     _check_spread(known, names)
-    return MixtureProblem(X, fill, own, Units(0, counted.weight_exponent), engine, known)
+    return PreparedMixtureRows(X, fill, own, Units(0, counted.weight_exponent), engine, known)
 
 
 def _check_spread(known: MixtureSurvey, names: Any) -> None:

@@ -12,13 +12,13 @@ from coterie.algorithms.mixture.records import Mixture, MixtureIteration, Mixtur
 from coterie.algorithms.restarts import Restarts
 from coterie.algorithms.stop import StopReason
 from coterie.estimators.fitting import News, read_only
-from coterie.estimators.mixture.prepared import MixtureProblem
+from coterie.estimators.mixture.prepared import PreparedMixtureRows
 from coterie.estimators.runs import TO_THE_CALLER, warn_of_missing_runs
 from coterie.kernels.mixture_steps import Standardization
 
 
 def news_of_mixture(
-    data: MixtureProblem,
+    data: PreparedMixtureRows,
     kept: dict[str, Any],
     iteration: int,
     record: MixtureIteration,
@@ -42,7 +42,7 @@ def news_of_mixture(
     return News(record, mixture.means, line, model, mixture=mixture)
 
 
-def fitted_attributes(run: MixtureRun, data: MixtureProblem) -> dict[str, Any]:
+def fitted_attributes(run: MixtureRun, data: PreparedMixtureRows) -> dict[str, Any]:
     """Attributes of the estimator after a run. run : in the units of the user."""
     mass = float(data.units.weights_out(data.survey.mass))
     bounds = [-record.error / mass for record in run.history]

@@ -20,9 +20,9 @@ from coterie.algorithms.mixture.from_labels import mixture_from_degrees, mixture
 from coterie.algorithms.mixture.records import Mixture
 from coterie.algorithms.random_words import Draws, mix_all
 from coterie.estimators.kmeans.estimator import KMeans
-from coterie.estimators.kmeans.prepared import Problem, problem
+from coterie.estimators.kmeans.prepared import PreparedRows, prepare_rows
 from coterie.estimators.mixture.parameters import Given
-from coterie.estimators.mixture.prepared import MixtureProblem
+from coterie.estimators.mixture.prepared import PreparedMixtureRows
 from coterie.kernels import kmeans_steps, scan_steps
 
 # Seedings, by the names of `init_params`; rows become clusters by the nearest point.
@@ -39,7 +39,7 @@ Start = Callable[[int], Mixture]  # seed of a run -> its first mixture, in the u
 
 def starter(
     estimator: Any,
-    data: MixtureProblem,
+    data: PreparedMixtureRows,
     family: Family,
     given: Given,
     previous: Mixture | None,
@@ -82,13 +82,13 @@ def random_degrees(hashes: NDArray[np.uint64], k: int, seed: int) -> Floats:
 
 
 def first_labels(
-    estimator: Any, rows: Floats, data: MixtureProblem, seed: int, deadline: float | None
+    estimator: Any, rows: Floats, data: PreparedMixtureRows, seed: int, deadline: float | None
 ) -> NDArray[np.int32]:
     """Labels of a hard clustering, from which a run begins."""
     init, k = estimator.init_params, estimator.n_components
     if isinstance(init, KMeans):
         return _labels_of_model(init, rows, data, k, seed, deadline)
-    hard = _hard_problem(rows, data, squares_of_values=init == "principal")
+    hard = _prepared_for_kmeans(rows, data, squares_of_values=init == "principal")
     if init == "kmeans":
         seeds = SEEDINGS["k-means++"](hard.engine, hard.survey, k, Draws(seed))
         return lloyd(hard.engine, hard.survey, seeds, replace(KMEANS, deadline=deadline)).labels
@@ -101,12 +101,14 @@ def first_labels(
     return labels
 
 
-def _hard_problem(rows: Floats, data: MixtureProblem, *, squares_of_values: bool) -> Problem:
+def _prepared_for_kmeans(
+    rows: Floats, data: PreparedMixtureRows, *, squares_of_values: bool
+) -> PreparedRows:
     """Prepare rows for k-means: as they are, or in the standardized units of the mixture if columns
     differ too much in size for squared distances."""
 
-    def of(values: Floats) -> Problem:
-        return problem(
+    def of(values: Floats) -> PreparedRows:
+        return prepare_rows(
             values,
             data.weights,
             directions=False,
@@ -122,7 +124,7 @@ def _hard_problem(rows: Floats, data: MixtureProblem, *, squares_of_values: bool
 
 
 def _labels_of_model(
-    init: KMeans, rows: Floats, data: MixtureProblem, k: int, seed: int, deadline: float | None
+    init: KMeans, rows: Floats, data: PreparedMixtureRows, k: int, seed: int, deadline: float | None
 ) -> NDArray[np.int32]:
     model: KMeans = clone(init).set_params(n_clusters=k, n_jobs=data.engine.team.size)
     if init.random_state is None:
