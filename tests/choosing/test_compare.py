@@ -91,6 +91,13 @@ def test_mistakes_are_named(models: Any, options: dict[str, Any], message: str) 
         compare(X, models, **options)
 
 
+def test_labels_may_be_compared_where_cells_are_missing() -> None:
+    X = np.array([[0.0, 1.0], [np.nan, 2.0], [9.0, 8.0], [9.5, 8.0]])
+    found = compare(X, {"one": np.array([0, 0, 1, 1]), "other": np.array([1, 1, 0, 0])})
+    assert found.complete == 3
+    assert found.ari[0, 1] == 1.0
+
+
 def with_gaps(n_complete: int) -> Any:
     """Three groups, in which all rows but the first few lack one cell."""
     X, labels = blobs(90, 3, spread=0.3)
@@ -107,7 +114,7 @@ def test_mixtures_of_rows_with_missing_cells() -> None:
     assert found.complete == 60
     assert str(found).endswith("Silhouettes: only of 60 rows without missing cells.")
     with pytest.raises(ValueError, match="30 NaN"):
-        compare(X, [labels])
+        compare(X, [KMeans(3, random_state=0).fit(X[:60])])
 
 
 def test_no_silhouettes_where_every_row_lacks_a_cell() -> None:

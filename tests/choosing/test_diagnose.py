@@ -24,6 +24,22 @@ def of(model: Any, X: Any) -> dict[str, Diagnosis]:
     return {diagnosis.code: diagnosis for diagnosis in found}
 
 
+def test_a_fit_that_stopped_early_is_told_to_go_further_by_the_limit_it_reached() -> None:
+    X = np.random.default_rng(0).normal(size=(500, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = KMeans(20, max_iter=1, n_init=1, random_state=0).fit(X)
+    (short, *_) = diagnose(model, X)
+    assert short.parameters == {"max_iter": 10}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = KMeans(20, max_seconds=1e-9, n_init=1, random_state=0).fit(X)
+    (late, *_) = diagnose(model, X)
+    assert late.code == "not-converged"
+    assert late.parameters == {"max_seconds": 1e-8}
+    assert late.change == "fit again with max_seconds=1e-08, or continue with warm_start=True"
+
+
 def test_good_fits_have_none() -> None:
     X, _ = paper_round()
     assert not diagnose(DBSCAN(0.5).fit(X), X)
@@ -130,7 +146,7 @@ def test_loaded_models_sparse_rows_and_frozen_objects() -> None:
     assert "scales-differ" not in {found.code for found in diagnose(model, unlike)}
     assert diagnose(KMeans(3, random_state=0).fit(sparse.csr_array(X)), sparse.csr_array(X)) == ()
     with pytest.raises(dataclasses.FrozenInstanceError):
-        Diagnosis("a", "b", "c").code = "d"  # type: ignore[misc]
+        Diagnosis("a", "b", ()).code = "d"  # type: ignore[misc]
     with pytest.raises(NotFittedError):
         diagnose(KMeans(3), X)
 

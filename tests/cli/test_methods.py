@@ -143,7 +143,15 @@ def test_gaps_are_kept_by_mixtures(run: Run, tmp_path: Path) -> None:
     assert refused.code == 1
     assert "1 missing in 1 of 60 rows" in refused.err
     assert "--missing drop" in refused.err
-    assert len(run("mixture", gaps, "-k", 2, "--missing", "keep", "-q").rows) == 60
+    kept = run("mixture", gaps, "-k", 2, "--missing", "keep", "--save", "gaps.coterie", "-q")
+    assert len(kept.rows) == 60
+    compared = run("compare", gaps, "--missing", "keep", "--model", "gaps.coterie")
+    assert "only of 59 rows without missing cells" in compared.out
+    for method in (["kmeans", "-k", 2], ["dbscan"], ["cluster"], ["choose"]):
+        needs_all = run(*method, gaps, "--missing", "keep")
+        assert needs_all.code == 2
+        assert "1 empty in" in needs_all.told
+        assert "--missing drop or median, or coterie mixture" in needs_all.told
     assert len(run("mixture", gaps, "-k", 2, "--drop-missing", "-q").rows) == 59
     assert (
         "1 row with missing values left out" in run("kmeans", gaps, "-k", 2, "--drop-missing").err
@@ -159,6 +167,14 @@ def test_diagnoses_are_sentences_with_the_option_to_change(run: Run, tmp_path: P
     assert "add --scaling standard" in told
     assert "differ in scale" not in run("kmeans", "x.csv", "-k", 2, "--scaling", "standard").err
     assert "eps near" in run("dbscan", "moons", "--eps", 0.01).err
+
+
+def test_too_many_clusters_for_the_rows_are_told_with_the_option_to_change(run: Run) -> None:
+    for command in ("kmeans", "mixture", "compare", "choose"):
+        result = run(command, "blobs:30", "-k", 31)
+        assert result.code == 1
+        assert re.search(r"30, the number of rows, got -k 31|Use -k 30 or fewer", result.told)
+    assert "Use -k 2400 or fewer" in run("demo", "-k", 2401).told
 
 
 def test_the_same_as_json(run: Run, flowers: Path) -> None:

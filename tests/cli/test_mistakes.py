@@ -171,8 +171,6 @@ def test_messages_speak_of_options(run: Run, tmp_path: Path) -> None:
     assert "--separator ';'" in run("kmeans", "two.csv").err
     data_files.written(tmp_path / "bare.csv", "p,1\nq,2\nr,3\n")
     assert "pass --header if it has names, --no-header if it is data" in run("info", "bare.csv").err
-    kept = run("kmeans", "gaps.csv", "-k", 1, "--missing", "keep").err
-    assert "with --missing drop, or fill the gaps with --missing median" in kept
     data_files.written(tmp_path / "few.csv", "a,b\n1,2\n3,4\n5,6\n")
     assert (
         "one row per cluster, got 3 rows for 8 clusters. Use -k 3"

@@ -88,7 +88,8 @@ def compare(
     Parameters
     ----------
     X : array-like or CSR matrix of shape (n_samples, n_features)
-        With missing cells as NaN if there is a mixture among the models that takes them.
+        With missing cells as NaN if there are labels among the models, or a mixture that takes
+        them.
     models : sequence, or mapping from name to model
         Fitted estimators (``labels_`` where they have one for each row of X, `predict` otherwise),
         estimators to be fitted (a copy is), loaded models, or arrays of labels, (n_samples,).
@@ -114,7 +115,7 @@ def compare(
             f"expected one or more models and a name for each, got {count} models and "
             f"{'no' if names is None else len(names)} names; pass a dict of name and model"
         )
-    rows = checked_rows(X, gaps=any(takes_gaps(unwrapped(model, X)[0]) for model in models))
+    rows = checked_rows(X, gaps=any(_takes_gaps(model, X) for model in models))
     labels = matched([_labels(model, X, rows) for model in models])
     whole = _complete(rows)
     looked = Silhouettes(None, (np.empty(0),) * len(labels), ())
@@ -134,6 +135,13 @@ def compare(
         labels=labels,
         complete=None if whole is None else len(whole),
     )
+
+
+def _takes_gaps(model: Any, X: Any) -> bool:
+    """Return whether missing cells are no fault for a model, or for labels."""
+    if hasattr(model, "fit") or hasattr(model, "predict"):
+        return takes_gaps(unwrapped(model, X)[0])
+    return not sparse.issparse(X)
 
 
 def _complete(rows: Any) -> NDArray[np.intp] | None:

@@ -59,6 +59,7 @@ class KMeansOptions(MethodOptions):
     def estimator(self, size: int, data: Dataset, running: Running) -> Any:
         from coterie.estimators import KMeans
 
+        check_rows(size, len(data))
         return KMeans(
             size,
             init=self.init,
@@ -89,6 +90,7 @@ class MixtureOptions(MethodOptions):
     def estimator(self, size: int, data: Dataset, running: Running) -> Any:
         from coterie.estimators import GaussianMixture
 
+        check_rows(size, len(data))
         return GaussianMixture(
             size,
             covariance_type=self.covariance,
@@ -119,6 +121,15 @@ class DBSCANOptions(MethodOptions):
 
         metric = metric_for(data, self.metric)
         return DBSCAN(size, min_samples=self.min_samples, metric=metric, n_jobs=running.threads)
+
+
+def check_rows(k: int, n: int) -> None:
+    """Refuse more clusters than rows."""
+    if k > n:
+        raise ValueError(
+            f"expected at least one row per cluster, got {n} rows for {k} clusters. Use -k {n} or "
+            "fewer, or give more rows."
+        )
 
 
 def metric_for(data: Dataset, asked: str | None) -> str:

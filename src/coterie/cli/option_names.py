@@ -1,10 +1,17 @@
-"""Python's words in the words of the command line: missing='drop' becomes --missing drop."""
+"""Names of parameters as options of the command line: missing='drop' becomes --missing drop."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any
+
+from coterie.remedies import NAME_ONLY, Remedy, alternatives
+
+if TYPE_CHECKING:
+    from coterie.choosing import Diagnosis
 
 OPTIONS = {
+    "accelerate": "--accelerate",
     "array": "--array",
     "bands": "--bands",
     "components": "--components",
@@ -19,6 +26,7 @@ OPTIONS = {
     "max_iter": "--max-iter",
     "max_memory": "--max-memory",
     "max_pixels": "--max-pixels",
+    "max_seconds": "--max-seconds",
     "metric": "--metric",
     "min_samples": "--min-samples",
     "missing": "--missing",
@@ -28,6 +36,8 @@ OPTIONS = {
     "reg_covar": "--floor",
     "scaling": "--scaling",
     "separator": "--separator",
+    "size": "--patch",
+    "tol": "--tol",
 }
 FLAGS = {
     "accelerate=True": "--accelerate",
@@ -37,42 +47,43 @@ FLAGS = {
     "kind='...'": "--kind",
     "missing='median' or 'mean'": "--missing median or mean",
 }
-PHRASES = {
-    "scale them, for example with StandardScaler": "add --scaling standard",
-    "scale with RobustScaler": "add --scaling robust",
-    "by BIC (choose_k)": "by BIC (coterie choose --method mixture)",
-    "; or keep one copy with sample_weight": "",
-    ", or continue with warm_start=True": "",
-    ", or empty_clusters='relocate'": "",
-    "another start with n_init": "other starts with --runs 10",
-    "a larger reg_covar such as": "a larger --floor such as",
-    "as an integer or as (height, width), ": "",
-    "pass a size of": "pass --patch",
-    "max_seconds reached": "--max-seconds reached",
-    "pass the largest, as k=10, a pair (low, high), or a list": "ask for 8 (1 to 8), 2-8 or 2,4,8",
-    ", or use missing='marginal' to cluster by the cells that are there": "",
-    "Drop those rows (X[np.isfinite(X).all(axis=1)]) or fill the gaps, for example with "
-    "sklearn.impute.SimpleImputer": "Leave those rows out with --missing drop, or fill the gaps "
-    "with --missing median",
+REMEDIES = {  # by code: those that are no parameters
+    "scale": "add --scaling standard",
+    "scale-robust": "add --scaling robust",
+    "compare-k": "compare fewer components by BIC (coterie choose --method mixture)",
 }
-_TOO_MANY = re.compile(
-    r"n_samples=(\d+) should be >= \w+=(\d+): expected at least one row per cluster, got \d+\."
-)
 _ASSIGNED = re.compile(rf"(?<![\w-])({'|'.join(OPTIONS)})=('[^']*'|[\w.+-]*\w)")
+_NAMED = re.compile(rf"(?<![\w-])({'|'.join(name for name in OPTIONS if '_' in name)})(?![\w=-])")
 
 
 def as_options(message: str) -> str:
-    """A message of the library as a person at the command line would act on it."""
-    for phrase, instead in (PHRASES | FLAGS).items():
-        message = message.replace(phrase, instead)
-    message = _TOO_MANY.sub(
-        r"expected at least one row per cluster, got \1 rows for \2 clusters.", message
-    )
-    return _ASSIGNED.sub(_option, message)
+    """Return a message of the library with options in place of parameters."""
+    for flag, option in FLAGS.items():
+        message = message.replace(flag, option)
+    message = _ASSIGNED.sub(lambda found: _option(found[1], found[2].strip("'")), message)
+    return _NAMED.sub(lambda found: OPTIONS[found[1]], message)
 
 
-def _option(found: re.Match[str]) -> str:
-    name, value = found.groups()
-    plain = value.strip("'")
-    needs_quotes = not re.fullmatch(r"[\w.+-]+", plain)
-    return f"{OPTIONS[name]} {value if needs_quotes else plain}"
+def diagnosis_as_options(diagnosis: Diagnosis) -> str:
+    """Return a diagnosis with its remedies as options."""
+    return f"{as_options(diagnosis.sentence)}: {change_as_options(diagnosis)}"
+
+
+def change_as_options(diagnosis: Diagnosis) -> str:
+    """Return the remedies of a diagnosis as options; those without an option are left out."""
+    return alternatives([
+        REMEDIES[remedy.code] if remedy.code else remedy.words(_option)
+        for remedy in diagnosis.remedies
+        if _has_options(remedy)
+    ])  # fmt: skip
+
+
+def _has_options(remedy: Remedy) -> bool:
+    return remedy.names <= set(OPTIONS)
+
+
+def _option(name: str, value: Any) -> str:
+    if value is NAME_ONLY or value is True:
+        return OPTIONS[name]
+    needs_quotes = not re.fullmatch(r"[\w.+-]+", str(value))
+    return f"{OPTIONS[name]} {repr(value) if needs_quotes else value}"

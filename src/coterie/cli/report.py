@@ -9,7 +9,7 @@ import numpy as np
 
 from coterie import colours
 from coterie.cli.methods import label_of
-from coterie.cli.option_names import as_options
+from coterie.cli.option_names import as_options, diagnosis_as_options
 from coterie.cli.report_json import clusters, n_clusters
 from coterie.cli.terminal import Console
 from coterie.formatting import number, plural, share
@@ -37,8 +37,9 @@ def tell(result: Result, console: Console) -> None:
     for line in table(result, console):
         console.say(line)
     console.say()
-    for sentence in (*map(str, result.diagnoses), *result.warnings):
-        console.tell("note", as_options(sentence))
+    diagnoses = map(diagnosis_as_options, result.diagnoses)
+    for sentence in (*diagnoses, *map(as_options, result.warnings)):
+        console.tell("note", sentence)
     for written in result.written:
         console.tell("wrote", written)
     console.tell("time", about_time(result, everything=console.verbose > 0))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coterie.algorithms.stop import StopReason
-from coterie.cli.option_names import as_options
+from coterie.cli.option_names import change_as_options
 
 if TYPE_CHECKING:
     from coterie.cli.run.result import Result
@@ -39,7 +39,7 @@ def as_json(result: Result) -> dict[str, Any]:
             {
                 "code": diagnosis.code,
                 "sentence": diagnosis.sentence,
-                "change": as_options(diagnosis.change),
+                "change": change_as_options(diagnosis),
                 "parameters": dict(diagnosis.parameters),
             }
             for diagnosis in result.diagnoses

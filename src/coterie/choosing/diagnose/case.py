@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from coterie.choosing.sampling import Rows
 from coterie.formatting import share
+from coterie.remedies import Remedy, alternatives, in_python
 
 ONE_HOLDS_NEARLY_ALL = 0.95
 
@@ -21,8 +22,18 @@ class Diagnosis:
 
     code: str  # such as "mostly-noise"; stays the same in later versions
     sentence: str  # the fault
-    change: str  # the remedy
-    parameters: Mapping[str, Any] = field(default_factory=dict)  # the remedy, for set_params
+    remedies: tuple[Remedy, ...]
+
+    @property
+    def change(self) -> str:
+        """The remedies in words."""
+        return alternatives([remedy.words(in_python) for remedy in self.remedies])
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The first remedy that sets parameters, for ``set_params``; may be empty."""
+        settable = (dict(remedy.parameters) for remedy in self.remedies if remedy.parameters)
+        return next(settable, {})
 
     def __str__(self) -> str:
         return f"{self.sentence}: {self.change}"

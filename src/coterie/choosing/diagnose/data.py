@@ -14,6 +14,7 @@ from coterie.choosing.sampling import Floats, row_keys, sample_rows
 from coterie.estimators import GaussianMixture
 from coterie.estimators.threads import effective_threads
 from coterie.formatting import number, share
+from coterie.remedies import Remedy
 
 UNLIKE = 100.0  # ratio of standard deviations
 MANY_COPIES = 0.3  # of the rows
@@ -50,7 +51,7 @@ def _unlike_scales(case: Case) -> Iterator[Diagnosis]:
         "scales-differ",
         f"columns differ in scale by {number(float(f'{spread[wide] / spread[narrow]:.1g}'))} "
         f"({case.column(wide)} against {case.column(narrow)}), so the first alone decides",
-        "scale them, for example with StandardScaler",
+        (Remedy("scale them, for example with StandardScaler", code="scale"),),
     )
 
 
@@ -112,6 +113,8 @@ def _copies(case: Case) -> Iterator[Diagnosis]:
     yield Diagnosis(
         "duplicates",
         f"{share(part)} of the rows are the same ({values}), first in row {where}{looked}",
-        "find out whether that stands for missing data, and drop it; or keep one copy with "
-        "sample_weight",
+        (
+            Remedy("find out whether that stands for missing data, and drop it"),
+            Remedy("keep one copy with {sample_weight:name}"),
+        ),
     )

@@ -9,6 +9,7 @@ import numpy as np
 from coterie.choosing.diagnose.case import ONE_HOLDS_NEARLY_ALL, Case, Diagnosis
 from coterie.choosing.eps import EpsChoice, choose_eps
 from coterie.formatting import number, plural, share
+from coterie.remedies import Remedy
 
 MOSTLY = 0.5  # of the rows
 
@@ -29,15 +30,21 @@ def _too_small(case: Case) -> Diagnosis:
         return Diagnosis(
             code,
             sentence,
-            f"set a larger eps, or min_samples={fewer}",
-            {"min_samples": fewer},
+            (
+                Remedy("set a larger {eps:name}"),
+                Remedy("{min_samples}", {"min_samples": fewer}),
+            ),
         )
     return Diagnosis(
         code,
         sentence,
-        f"eps near {number(better.eps)} leaves {share(left)}, in "
-        f"{plural(better.model.n_clusters_, 'cluster')}",
-        {"eps": better.eps},
+        (
+            Remedy(
+                f"eps near {number(better.eps)} leaves {share(left)}, in "
+                f"{plural(better.model.n_clusters_, 'cluster')}",
+                {"eps": better.eps},
+            ),
+        ),
     )
 
 
@@ -49,15 +56,24 @@ def _too_large(case: Case) -> Iterator[Diagnosis]:
         yield Diagnosis(
             "one-cluster",
             sentence,
-            f"eps near {number(better.eps)} gives {found} and leaves {share(_noise(better))} noise",
-            {"eps": better.eps},
+            (
+                Remedy(
+                    f"eps near {number(better.eps)} gives {found} and leaves "
+                    f"{share(_noise(better))} noise",
+                    {"eps": better.eps},
+                ),
+            ),
         )
     elif len(case.sizes) > 1 or case.noise > 0 or better is not None:
         yield Diagnosis(
             "one-cluster",
             sentence,
-            "no eps gives two large clusters over a wider range, so the rows may be one dense "
-            "group; k-means or a mixture can still divide it",
+            (
+                Remedy(
+                    "no eps gives two large clusters over a wider range, so the rows may be one "
+                    "dense group; k-means or a mixture can still divide it"
+                ),
+            ),
         )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from coterie.choosing.diagnose.case import ONE_HOLDS_NEARLY_ALL, Case, Diagnosis
 from coterie.formatting import listed, number, plural
+from coterie.remedies import Remedy
 
 APART = 0.01  # relative difference from which errors of two runs count as different
 
@@ -23,13 +24,15 @@ def _not_converged(case: Case) -> Iterator[Diagnosis]:
     model = case.model
     if getattr(model, "converged_", True):
         return
-    more = {} if model.max_iter is None else {"max_iter": 10 * model.max_iter}
-    limit = f"max_iter={more['max_iter']}" if more else "more time"
+    limits = {name: getattr(model, name) for name in ("max_iter", "max_seconds")}
+    reached = next((name for name in limits if name in model.stopped_), None)
+    longer = Remedy("fit again with more time")  # interrupted, or stopped by a callback
+    if reached is not None:
+        longer = Remedy(f"fit again with {{{reached}}}", {reached: 10 * limits[reached]})
     yield Diagnosis(
         "not-converged",
         f"the fit stopped before it had converged ({model.stopped_})",
-        f"fit again with {limit}, or continue with warm_start=True",
-        more,
+        (longer, Remedy("continue with {warm_start}", {"warm_start": True})),
     )
 
 
@@ -40,8 +43,10 @@ def _empty_clusters(case: Case) -> Iterator[Diagnosis]:
     yield Diagnosis(
         "empty-clusters",
         f"{k - holding} of {plural(k, 'cluster')} hold no rows",
-        f"set n_clusters={holding}, or empty_clusters='relocate'",
-        {"n_clusters": holding},
+        (
+            Remedy("set {n_clusters}", {"n_clusters": holding}),
+            Remedy("{empty_clusters}", {"empty_clusters": "relocate"}),
+        ),
     )
 
 
@@ -52,8 +57,11 @@ def _extreme_sizes(case: Case) -> Iterator[Diagnosis]:
         yield Diagnosis(
             "one-cluster",
             f"{case.nearly_all()}; the others may be outliers",
-            "look at the rows of the small clusters; drop or clip outliers, scale with "
-            "RobustScaler, or use DBSCAN, which sets them apart",
+            (
+                Remedy("look at the rows of the small clusters; drop or clip outliers"),
+                Remedy("scale with RobustScaler", code="scale-robust"),
+                Remedy("use DBSCAN, which sets them apart"),
+            ),
         )
     elif len(single) and case.n >= 10 * k:
         rows = [int(np.flatnonzero(case.labels == c)[0]) for c in single[:3]]
@@ -62,7 +70,10 @@ def _extreme_sizes(case: Case) -> Iterator[Diagnosis]:
             "tiny-clusters",
             f"{plural(len(single), 'cluster')} of {k} hold{'s' * (len(single) == 1)} one row "
             f"only (row {listed(rows)}{more})",
-            "look at these rows; drop outliers, or use DBSCAN, which sets them apart",
+            (
+                Remedy("look at these rows; drop outliers"),
+                Remedy("use DBSCAN, which sets them apart"),
+            ),
         )
 
 
@@ -76,6 +87,5 @@ def _runs_disagree(case: Case) -> Iterator[Diagnosis]:
             "runs-disagree",
             f"only one of {len(errors)} runs reached the smallest error; the next is "
             f"{number(100 * (np.sort(errors)[1] / errors.min() - 1))} % larger",
-            f"set n_init={4 * len(errors)} to be surer of the best",
-            {"n_init": 4 * len(errors)},
+            (Remedy("set {n_init} to be surer of the best", {"n_init": 4 * len(errors)}),),
         )

@@ -10,6 +10,7 @@ from coterie.choosing.diagnose.case import ONE_HOLDS_NEARLY_ALL, Case, Diagnosis
 from coterie.choosing.diagnose.data import spreads
 from coterie.choosing.sampling import row_keys
 from coterie.formatting import number, plural, share
+from coterie.remedies import Remedy
 
 THIN = 1e-4  # of the spread of the data, in some direction
 
@@ -29,13 +30,12 @@ def _not_converged(case: Case) -> Iterator[Diagnosis]:
         return
     gain = model.history_[-1].decrease / case.n
     gained = "" if np.isnan(gain) else f"; the last iteration still gained {number(gain)} by row"
-    more = {} if model.max_iter is None else {"max_iter": 10 * model.max_iter}
-    limit = f"max_iter={more['max_iter']}, " if more else ""
+    limit = {"max_iter": 10 * model.max_iter} if "max_iter" in model.stopped_ else {}
+    faster = "fit again with {max_iter}, {accelerate}" if limit else "fit again with {accelerate}"
     yield Diagnosis(
         "not-converged",
         f"the fit stopped before it had converged ({model.stopped_}{gained})",
-        f"fit again with {limit}accelerate=True, or a larger tol",
-        more | {"accelerate": True},
+        (Remedy(faster, limit | {"accelerate": True}), Remedy("a larger {tol:name}")),
     )
 
 
@@ -53,9 +53,11 @@ def _collapsed(case: Case) -> Iterator[Diagnosis]:
             yield Diagnosis(
                 "dependent-columns",
                 "columns depend on each other: all components are flat in some direction",
-                "drop columns that follow from others, reduce them with PCA, or use "
-                "covariance_type='diag'",
-                {"covariance_type": "diag"},
+                (
+                    Remedy("drop columns that follow from others"),
+                    Remedy("reduce them with PCA"),
+                    Remedy("use {covariance_type}", {"covariance_type": "diag"}),
+                ),
             )
         return
     counts = np.bincount(case.labels, minlength=k)
@@ -69,9 +71,11 @@ def _collapsed(case: Case) -> Iterator[Diagnosis]:
         yield Diagnosis(
             "collapsed-component",
             f"component {component} collapsed onto {onto}",
-            f"set n_components={k - len(flat)}, a larger reg_covar such as "
-            f"{number(1e-3 * variance)}, or another start with n_init",
-            {"n_components": k - len(flat)},
+            (
+                Remedy("set {n_components}", {"n_components": k - len(flat)}),
+                Remedy(f"a larger {{reg_covar:name}} such as {number(1e-3 * variance)}"),
+                Remedy("other starts with {n_init}", {"n_init": 10}),
+            ),
         )
 
 
@@ -86,8 +90,11 @@ def _few_rows(case: Case) -> Iterator[Diagnosis]:
             "few-rows",
             f"component {small[0]} has {number(effective[small[0]])} rows for a covariance of "
             f"{d} columns, which needs {d + 1}",
-            "use covariance_type='diag', fewer components, or fewer columns",
-            {"covariance_type": "diag"},
+            (
+                Remedy("use {covariance_type}", {"covariance_type": "diag"}),
+                Remedy("fewer components"),
+                Remedy("fewer columns"),
+            ),
         )
 
 
@@ -98,6 +105,8 @@ def _one_has_nearly_all(case: Case) -> Iterator[Diagnosis]:
         yield Diagnosis(
             "one-cluster",
             f"component {top} has {share(float(weights.max()))} of the weight",
-            "compare fewer components by BIC (choose_k), or start again with n_init=10",
-            {"n_init": 10},
+            (
+                Remedy("compare fewer components by BIC (choose_k)", code="compare-k"),
+                Remedy("start again with {n_init}", {"n_init": 10}),
+            ),
         )

@@ -15,7 +15,7 @@ from coterie.cli.requests import InfoRequest
     cls=o.Command,
     help=o.examples("coterie info flowers.csv", "coterie info flowers.coterie --json")
     + "\n\nA saved model: its method, parameters, columns and the source of its data, without "
-    "loading it. Data: how they were read, and every column.",
+    "loading it. Data: their kind and format, and every column.",
 )
 @click.argument("source", metavar="MODEL|INPUT")
 @o.reading_options

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from coterie.choosing import choose_eps, choose_k
 from coterie.choosing.k_criteria import CRITERIA
@@ -12,7 +13,7 @@ from coterie.cli.labels_output import check_not_input
 from coterie.cli.methods import metric_for
 from coterie.cli.pictures import write_figure
 from coterie.cli.requests import ChooseRequest
-from coterie.cli.run.fit import check_dense, read_timed
+from coterie.cli.run.fit import check_dense, check_whole, read_timed
 from coterie.cli.screen import put, put_json
 from coterie.cli.terminal import Console
 
@@ -26,6 +27,7 @@ def run(request: ChooseRequest) -> None:
     _check(request)
     console = request.console.log_iterations()
     data, _ = read_timed(request.source, request.reading, console)
+    check_whole(data)
     for_dbscan = request.method == "dbscan"
     choice = _eps(data, request, console) if for_dbscan else _k(data, request, console)
     if request.picture is not None:
@@ -61,6 +63,12 @@ def _check(request: ChooseRequest) -> None:
 def _k(data: Dataset, request: ChooseRequest, console: Console) -> Any:
     if request.method == "mixture":
         check_dense(data)
+    most = np.max(request.clusters or 1)
+    if most > len(data):
+        raise ValueError(
+            f"expected numbers of clusters from 1 to {len(data)}, the number of rows, got -k "
+            f"{most}; ask for 8 (1 to 8), 2-8 or 2,4,8"
+        )
     with console.progress("fitting every k") as step:
         return choose_k(
             data.X,

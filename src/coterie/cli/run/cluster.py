@@ -15,6 +15,7 @@ from coterie.cli.requests import ClusterRequest
 from coterie.cli.run.fit import (
     CHOOSING_ROWS,
     ChosenK,
+    check_whole,
     chosen_eps,
     chosen_k,
     measured,
@@ -48,6 +49,7 @@ def clustered(
 ) -> Result:
     """Choose scaling (if `scale`), method and parameters, and fit."""
     began = time.perf_counter()
+    check_whole(data)
     data, scaled = _comparable(data) if scale else (data, [])
     method, model, reasons = _method(data, running, console)
     if trace:

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from coterie.choosing.match_labels import matched
+from coterie.cli.methods import check_rows
 from coterie.cli.pictures import write_figure
 from coterie.cli.requests import DemoRequest
 from coterie.cli.screen import put, put_json
@@ -78,6 +79,7 @@ def run(request: DemoRequest) -> None:
     """Run the command."""
     path = sample_picture_path() if request.photo is None else Path(request.photo)
     patches = image_patches(path, request.patch)
+    check_rows(request.clusters, len(patches))
     on_photo = photo_fits(path.name, patches, request.clusters)
     on_points = point_fits()
     figure = draw_demo(

@@ -80,6 +80,8 @@ def chosen(
     """Return the estimator that the options describe, and the reasons for a size not given."""
     if isinstance(own, MixtureOptions):
         check_dense(data)
+    else:
+        check_whole(data)
     if own.size is not None:
         return own.estimator(own.size, data, running), []
     if isinstance(own, DBSCANOptions):
@@ -163,6 +165,16 @@ def _start(model: Any) -> dict[str, Any]:
         "means_init": model.means_,
         "precisions_init": model.precisions_,
     }
+
+
+def check_whole(data: Dataset) -> None:
+    """Refuse empty cells, which only mixtures understand."""
+    if not sparse.issparse(data.X) and np.isnan(data.X).any():
+        empty = int(np.isnan(data.X).sum())
+        raise click.UsageError(
+            f"expected a number in every cell, got {empty:,} empty in {data.source}, as --missing "
+            "keep leaves them; take --missing drop or median, or coterie mixture"
+        )
 
 
 def check_dense(data: Dataset) -> None:

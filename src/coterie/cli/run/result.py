@@ -60,7 +60,7 @@ def fit(method: str, model: Any, data: Dataset, console: Console, doing: str) ->
         model.set_params(callback=None)
         labels = model.labels_ if hasattr(model, "labels_") else model.predict(data.X)
         fitted = time.perf_counter()
-        diagnoses = diagnose(model, data.X) if method != "mixture" or _whole(data.X) else ()
+        diagnoses = diagnose(model, data.X)
         looked = time.perf_counter()
     seconds = {"fitting": fitted - began, "looking for faults": looked - fitted}
     result = Result(method, data, model, labels, seconds)
@@ -78,11 +78,6 @@ def _named(diagnosis: Diagnosis, columns: Sequence[str]) -> Diagnosis:
         return columns[place] if place < len(columns) else found[0]
 
     return replace(diagnosis, sentence=re.sub(r"column (\d+)", name, diagnosis.sentence))
-
-
-def _whole(X: Any) -> bool:
-    """No cell is missing."""
-    return not isinstance(X, np.ndarray) or not np.isnan(X).any()
 
 
 class Listener:

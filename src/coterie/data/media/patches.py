@@ -204,14 +204,15 @@ def _check_size(
     pair = size if isinstance(size, tuple | list) else (size, size)
     try:
         tall, wide = (operator.index(side) for side in pair)
-    except (TypeError, ValueError):
-        tall = wide = 0
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"expected a patch size as an integer or as (height, width), got {size!r}; pass size=8"
+        ) from error
     if not (1 <= tall <= height and 1 <= wide <= width):
         most = min(height, width)
         raise ValueError(
-            f"expected a patch size from 1 pixel to the whole picture, {height} x {width}, as an "
-            f"integer or as (height, width), got {size!r}; pass a size of {min(8, most)}, or "
-            f"another from 1 to {most}"
+            f"expected a patch size from 1 pixel to the whole picture, {height} x {width}, got "
+            f"{size!r}; pass size={min(8, most)}, or another from 1 to {most}"
         )
     return tall, wide
 
