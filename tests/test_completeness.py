@@ -152,7 +152,7 @@ def options() -> dict[str, Any]:
 
 
 def option_places() -> Places:
-    pages = (path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))
+    pages = (path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
     tests = (path.relative_to(ROOT).as_posix() for path in (ROOT / "tests/cli").glob("*.py"))
     return {
         "a help text": [name for name, option in options().items() if option.help],

@@ -26,7 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 from coterie.kernels import _native
 
 ROOT = Path(__file__).parents[1]
-TUTORIALS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TUTORIALS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [*TUTORIALS, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "benchmarks/README.md"]
 PAGES.append(ROOT / "native/README.md")
 
