@@ -4,17 +4,11 @@
 // the baseline has no fused multiply-add, and exponentials are each level's own.
 #pragma once
 
-#include "simd/floats.hpp"
+#include "simd/eight_floats.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 
-#if defined(__AVX512F__)
-constexpr int kLanes = 8;
-#elif defined(__AVX2__)
-constexpr int kLanes = 4;
-#else
-constexpr int kLanes = 2;
-#endif
+constexpr int kLanes = W / 2;
 constexpr int kParts = 8 / kLanes;
 
 typedef double VD __attribute__((vector_size(kLanes * 8)));
@@ -71,10 +65,7 @@ COTERIE_INLINE D4 load4(const float* p) { return __builtin_convertvector(load<F4
 #if defined(__AVX512F__)
 // Eight of them.
 COTERIE_INLINE VD load8(const double* p) { return load<VD>(p); }
-COTERIE_INLINE VD load8(const float* p) {
-    typedef float F8 __attribute__((vector_size(32)));
-    return __builtin_convertvector(load<F8>(p), VD);
-}
+COTERIE_INLINE VD load8(const float* p) { return __builtin_convertvector(load<F8>(p), VD); }
 
 // Entries of a table of sixteen, by the last four bits of each lane.
 COTERIE_INLINE VD pick16(VD low, VD high, VD index) {
@@ -135,6 +126,8 @@ template <class... Vectors> COTERIE_INLINE Line lane_sums(Vectors... vectors) {
 #endif
 }
 
+COTERIE_INLINE VD abs(VD a) { return max(a, -a); }
+
 // Which lanes of a are larger than those of b?
 COTERIE_INLINE uint32_t above(VD a, VD b) {
 #if defined(__AVX512F__)
@@ -192,7 +185,7 @@ COTERIE_INLINE int pack(VD values, uint32_t chosen, int first, double* out, int3
 }
 
 // The sum of eight lanes, always in the same order.
-inline double across(const double* lanes) {
+COTERIE_INLINE double across(const double* lanes) {
     return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
            ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }

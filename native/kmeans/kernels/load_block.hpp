@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/level.hpp"
-#include "simd/floats.hpp"
+#include "simd/eight_floats.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 
@@ -57,7 +57,6 @@ template <class T> COTERIE_INLINE F4 four(const T* x, const Frame& frame, int fr
 
 #if defined(__AVX512F__)
 COTERIE_INLINE VF joined(const F4* f) {
-    typedef float F8 __attribute__((vector_size(32)));
     const F8 a = __builtin_shufflevector(f[0], f[1], 0, 1, 2, 3, 4, 5, 6, 7);
     const F8 b = __builtin_shufflevector(f[2], f[3], 0, 1, 2, 3, 4, 5, 6, 7);
     return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);

@@ -7,10 +7,9 @@
 #pragma once
 
 #include "kmeans/kernels/seed_units.hpp"
+#include "simd/eight_floats.hpp"
 
 namespace coterie::COTERIE_LEVEL {
-
-typedef float F8 __attribute__((vector_size(32)));
 
 class SparseDistances {
 public:

@@ -2,36 +2,18 @@
 //
 // E step: rows times triangular factors; of components that stand apart only those that matter to
 // a row. M step: products of the rows that matter to a component, see full_moments_gathered.hpp;
-// where most rows matter to most components, those of all at once, see full_moments_together.hpp
-// and full_moments_transposed.hpp.
+// where most rows matter to most components, those of all at once, see full_moments_together.hpp.
 #include <atomic>
 
 #include "mixture/kernels/full_densities.hpp"
 #include "mixture/kernels/full_moments_gathered.hpp"
 #include "mixture/kernels/full_moments_together.hpp"
-#include "mixture/kernels/full_moments_transposed.hpp"
 #include "mixture/kernels/screen.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 namespace {
 
 constexpr double kCrowded = 0.4; // it pays to leave densities out up to this part that matters
-
-// Moments of all components at once: never.
-struct Separate {
-    double* rest;
-    static bool suit(const MixtureTask&) { return false; }
-    static size_t doubles(const MixtureTask&) { return 0; }
-    Separate(const Leaf&, double* memory) : rest(memory) {}
-    void clear() const {}
-    static bool pay(const Leaf&, int64_t) { return false; }
-    void add(const MixtureTask&, const Leaf&) const {}
-    bool write(const double*, double*, double*, double*) const { return true; }
-};
-
-#if !defined(__AVX512F__)
-using Turns = Separate;
-#endif
 
 struct Scratch {
     size_t component; // numbers per component: mass (8), first (by blocks), blocks of the second
@@ -47,8 +29,7 @@ struct Scratch {
         const size_t padded = (task.shape.d + 3) / 4 * 4;
         const size_t sums = task.sums ? task.shape.k * per_component(task.shape.d) : 0;
         return sums + (kBatch + (task.sums ? kLeafRows : 0)) * padded +
-               Panel::doubles(task.shape.d) + Screen::doubles(task) +
-               std::max(Products::doubles(task), Turns::doubles(task));
+               Panel::doubles(task.shape.d) + Screen::doubles(task) + Products::doubles(task);
     }
     Scratch(const MixtureTask& task, const Leaf& leaf)
         : component(per_component(leaf.d)), sums(leaf.rest),
@@ -104,10 +85,8 @@ void maximise(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch,
     }
 }
 
-// Returns false if the sums of all components lost too many digits.
-template <class Together>
-bool write_sums(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch,
-                const Together& together, double* out) {
+// Writes the sums of gathered rows.
+void write_sums(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch, double* out) {
     const int k = leaf.k, d = leaf.d;
     const int64_t triangle = task.shape.second();
     double *first = out + 1 + k, *second = first + static_cast<int64_t>(k) * d;
@@ -119,7 +98,6 @@ bool write_sums(const MixtureTask& task, const Leaf& leaf, const Scratch& scratc
         add_moments(firsts, firsts + blocks * kBlock, 0, blocks, d,
                     first + static_cast<int64_t>(c) * d, second + c * triangle);
     }
-    return together.write(task.centres, out + 1, first, second);
 }
 
 // Weights times degrees of all rows, component by component.
@@ -138,16 +116,18 @@ void write_shares(const MixtureTask& task, const Leaf& leaf, const Pairs* pairs)
     }
 }
 
-// One sweep over a chunk. Together: how moments of all components are taken at once.
-template <class Together> class Sweep {
+// One sweep over a chunk. together: where it pays, moments of all components are taken at once.
+class Sweep {
 public:
-    Sweep(const MixtureTask& task, double* memory, const Pause& pause)
-        : task_(task), pause_(pause), leaf_(task, memory), scratch_(task, leaf_),
-          together_(leaf_, scratch_.panel.rest), screen_(leaf_, scratch_.moved, together_.rest),
+    Sweep(const MixtureTask& task, bool together, double* memory, const Pause& pause)
+        : task_(task), pause_(pause), together_(together), leaf_(task, memory),
+          scratch_(task, leaf_), products_(leaf_, scratch_.panel.rest),
+          screen_(leaf_, scratch_.moved, scratch_.panel.rest + Products::doubles(task)),
           columns_(leaf_.columns), limits_(task.degrees ? nullptr : task.limits) {
         if (task.sums)
             std::memset(scratch_.sums, 0, sizeof(double) * leaf_.k * scratch_.component);
-        together_.clear();
+        if (together)
+            products_.clear();
     }
 
     void add(int64_t begin, int64_t end) {
@@ -173,7 +153,12 @@ public:
     bool write(double* out) const {
         if (out)
             out[0] = leaf_.likelihood.value();
-        return !task_.sums || write_sums(task_, leaf_, scratch_, together_, out);
+        if (!task_.sums)
+            return true;
+        write_sums(task_, leaf_, scratch_, out);
+        const int k = leaf_.k;
+        double *first = out + 1 + k, *second = first + static_cast<int64_t>(k) * leaf_.d;
+        return !together_ || products_.write(task_.centres, out + 1, first, second);
     }
 
 private:
@@ -185,7 +170,7 @@ private:
     }
 
     void expect_all() {
-        read(true, task_.sums && std::is_same_v<Together, Separate>);
+        read(true, task_.sums && !together_);
         densities(task_, leaf_, scratch_, pause_);
         if (task_.labels)
             return leaf_.choose_labels(task_.labels + leaf_.first);
@@ -216,8 +201,8 @@ private:
             matter = leaf_.weigh();
         if (task_.shares)
             return write_shares(task_, leaf_, pairs);
-        if (together_.pay(leaf_, matter))
-            return together_.add(task_, leaf_);
+        if (together_ && Products::pay(leaf_, matter))
+            return products_.add(leaf_);
         if (!leaf_.rows)
             read(false, true);
         for (int c = 0; c < leaf_.k; ++c) {
@@ -228,19 +213,19 @@ private:
 
     const MixtureTask& task_;
     const Pause& pause_;
+    const bool together_;
     Leaf leaf_;
     const Scratch scratch_;
-    const Together together_;
+    const Products products_;
     const Screen screen_;
     double* const columns_;      // of the leaf, where it has them
     const double* const limits_; // (k,) or null
 };
 
 // Returns false if sums of all components lost too many digits.
-template <class Together>
-bool sweep(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
-           const Pause& pause) {
-    Sweep<Together> one(task, memory, pause);
+bool sweep(const MixtureTask& task, bool together, int64_t begin, int64_t end, double* memory,
+           double* out, const Pause& pause) {
+    Sweep one(task, together, memory, pause);
     for (int64_t at = begin; at < end; at += kLeafRows)
         one.add(at, std::min<int64_t>(end, at + kLeafRows));
     return one.write(out);
@@ -254,11 +239,8 @@ size_t mixture_full_doubles(const MixtureTask& task) {
 
 void mixture_full(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
                   const Pause& pause) {
-    const bool done = Turns::suit(task) ? sweep<Turns>(task, begin, end, memory, out, pause)
-                                        : Products::suit(task) &&
-                                              sweep<Products>(task, begin, end, memory, out, pause);
-    if (!done)
-        sweep<Separate>(task, begin, end, memory, out, pause);
+    if (!Products::suit(task) || !sweep(task, true, begin, end, memory, out, pause))
+        sweep(task, false, begin, end, memory, out, pause);
 }
 
 } // namespace coterie::COTERIE_LEVEL

@@ -55,7 +55,6 @@ struct Products {
     double* columns; // (d + 1, kApart), the last of them ones
     double* pairs;   // (3, kApart) products of two columns
     double* sums;    // (count, wide)
-    double* rest;
 
     static int all_pairs(int d) { return ((d + 1) * (d + 2) / 2 + 2) / 3 * 3; }
 
@@ -74,7 +73,6 @@ struct Products {
         : k(leaf.k), d(leaf.d), count(all_pairs(d)), wide(k + kLine - 1), columns(memory) {
         pairs = columns + (d + 1) * kApart;
         sums = pairs + 3 * kApart;
-        rest = sums + static_cast<size_t>(count) * wide;
     }
 
     void clear() const {
@@ -87,7 +85,7 @@ struct Products {
         return matter > kManyMatter * leaf.n * leaf.k;
     }
 
-    void add(const MixtureTask&, const Leaf& leaf) const {
+    void add(const Leaf& leaf) const {
         for (int g = 0; g < leaf.groups; g += kSummed / 8) {
             const int groups = std::min(kSummed / 8, leaf.groups - g);
             copy(leaf.group(g), 8 * leaf.padded, groups);
