@@ -30,6 +30,10 @@ struct PreparedMixture {
     std::vector<double> origin, scale;
     bool centres_only;
     std::unique_ptr<Mixture> mixture;
+    // How the last sweep went, for tests and for the curious.
+    std::string why;
+    int64_t repeated = 0;
+    bool abandoned = false;
 
     MixtureTask densities(const Block& block) const {
         if (centres_only)
@@ -40,9 +44,9 @@ struct PreparedMixture {
         if (block.rows.sparse() || block.rows.d != d)
             throw std::invalid_argument("expected dense rows with as many columns as the mixture");
         MixtureTask out;
-        out.rows = &block.rows;
-        out.origin = origin.data();
-        out.scale = scale.data();
+        out.rows.block = &block.rows;
+        out.rows.origin = origin.data();
+        out.rows.scale = scale.data();
         out.shape = {kind, k, d};
         mixture->describe(out);
         return out;
@@ -51,15 +55,18 @@ struct PreparedMixture {
 
 using Nodes = std::vector<std::tuple<int, int64_t, Output<double>>>;
 
-Nodes swept(const Block& block, const MixtureTask& task, int64_t first) {
+Nodes swept(PreparedMixture& self, const Block& block, const MixtureTask& task, int64_t first) {
     coterie::Team& team = block.team();
-    std::vector<coterie::Node> nodes;
+    coterie::Swept swept;
     {
         nb::gil_scoped_release release;
-        nodes = coterie::sweep(team, task, first);
+        swept = coterie::sweep(team, task, first);
     }
+    self.why = std::move(swept.plan.why);
+    self.repeated = swept.repeated;
+    self.abandoned = swept.abandoned;
     Nodes out;
-    for (coterie::Node& node : nodes)
+    for (coterie::Node& node : swept.nodes)
         out.emplace_back(node.level, node.index, array_of(std::move(node.sums)));
     return out;
 }
@@ -120,16 +127,16 @@ void bind_mixture(nb::module_& m) {
             "centres"_a.none(), "negligible"_a.none() = nb::none())
         .def(
             "sweep",
-            [](const PreparedMixture& self, const Block& block, int64_t first) {
-                return swept(block, self.densities(block), first);
+            [](PreparedMixture& self, const Block& block, int64_t first) {
+                return swept(self, block, self.densities(block), first);
             },
             "block"_a, "first"_a, "Nodes (level, index, sums) of the tree of chunks.")
         .def(
             "likelihood",
-            [](const PreparedMixture& self, const Block& block, int64_t first) {
+            [](PreparedMixture& self, const Block& block, int64_t first) {
                 MixtureTask task = self.densities(block);
-                task.moments = false;
-                Nodes out = swept(block, task, first);
+                task.m_step.moments = false;
+                Nodes out = swept(self, block, task, first);
                 for (auto& [level, index, sums] : out)
                     sums =
                         array_of(std::vector<double>{static_cast<const double*>(sums.data())[0]});
@@ -138,10 +145,10 @@ void bind_mixture(nb::module_& m) {
             "block"_a, "first"_a, "The same for the log-likelihood alone, (1,).")
         .def(
             "sums_of_labels",
-            [](const PreparedMixture& self, const Block& block, int64_t first,
+            [](PreparedMixture& self, const Block& block, int64_t first,
                std::optional<Input<int32_t, 1>> labels) {
                 MixtureTask task = self.task(block);
-                task.all_in_one = !labels;
+                task.m_step.all_in_one = !labels;
                 if (!labels && self.k != 1)
                     throw std::invalid_argument("expected labels: there are several components");
                 if (labels) {
@@ -149,50 +156,59 @@ void bind_mixture(nb::module_& m) {
                     for (int64_t i = 0; i < block.rows.n; ++i)
                         if (labels->data()[i] < 0 || labels->data()[i] >= self.k)
                             throw std::invalid_argument("expected labels from 0 to k - 1");
-                    task.given_labels = labels->data();
+                    task.m_step.given_labels = labels->data();
                 }
-                return swept(block, task, first);
+                return swept(self, block, task, first);
             },
             "block"_a, "first"_a, "labels"_a.none(), "The same for degrees in {0, 1}.")
         .def(
             "sums_of_degrees",
-            [](const PreparedMixture& self, const Block& block, int64_t first,
-               Input<double, 2> degrees) {
+            [](PreparedMixture& self, const Block& block, int64_t first, Input<double, 2> degrees) {
                 MixtureTask task = self.task(block);
                 expect_shape("degrees", degrees, {block.n(), static_cast<size_t>(self.k)});
-                task.given_degrees = degrees.data();
-                return swept(block, task, first);
+                task.m_step.given_degrees = degrees.data();
+                return swept(self, block, task, first);
             },
             "block"_a, "first"_a, "degrees"_a, "The same for given degrees of belonging.")
         .def(
             "scores",
-            [](const PreparedMixture& self, const Block& block) {
+            [](PreparedMixture& self, const Block& block) {
                 MixtureTask task = self.densities(block);
-                task.sums = false;
-                auto out = new_array<double>({static_cast<size_t>(block.rows.n)}, task.scores);
-                swept(block, task, 0);
+                task.m_step.sums = false;
+                auto out = new_array<double>({static_cast<size_t>(block.rows.n)}, task.out.scores);
+                swept(self, block, task, 0);
                 return out;
             },
             "block"_a, "(n,) log-likelihood of each row.")
         .def(
             "degrees",
-            [](const PreparedMixture& self, const Block& block) {
+            [](PreparedMixture& self, const Block& block) {
                 MixtureTask task = self.densities(block);
-                task.sums = false;
+                task.m_step.sums = false;
                 auto out = new_array<double>(
-                    {static_cast<size_t>(block.rows.n), static_cast<size_t>(self.k)}, task.degrees);
-                swept(block, task, 0);
+                    {static_cast<size_t>(block.rows.n), static_cast<size_t>(self.k)},
+                    task.out.degrees);
+                swept(self, block, task, 0);
                 return out;
             },
             "block"_a, "(n, k) degrees of belonging.")
         .def(
             "labels",
-            [](const PreparedMixture& self, const Block& block) {
+            [](PreparedMixture& self, const Block& block) {
                 MixtureTask task = self.densities(block);
-                task.sums = false;
-                auto out = new_array<int32_t>({static_cast<size_t>(block.rows.n)}, task.labels);
-                swept(block, task, 0);
+                task.m_step.sums = false;
+                auto out = new_array<int32_t>({static_cast<size_t>(block.rows.n)}, task.out.labels);
+                swept(self, block, task, 0);
                 return out;
             },
-            "block"_a, "(n,) the component of the largest degree, the lowest among equals.");
+            "block"_a, "(n,) the component of the largest degree, the lowest among equals.")
+        .def_prop_ro(
+            "why", [](const PreparedMixture& self) { return self.why; },
+            "Which kernels the last sweep used, with reasons.")
+        .def_prop_ro(
+            "repeated", [](const PreparedMixture& self) { return self.repeated; },
+            "Chunks whose sums lost digits about the origin and were taken again.")
+        .def_prop_ro(
+            "abandoned", [](const PreparedMixture& self) { return self.abandoned; },
+            "Whether bounds left over so many densities that all were computed.");
 }

@@ -42,19 +42,21 @@ void mixture_directions(const MixtureTask&, int, double*, float*, float*);
 namespace {
 
 size_t mixture_doubles(const MixtureTask& task) {
-    if (task.shape.kind != Covariance::full)
-        return mixture_axes_doubles(task);
-    return task.shape.d <= kFewAxes ? mixture_few_doubles(task) : mixture_full_doubles(task);
+    switch (task.path.kernel) {
+    case MixtureKernel::few_columns: return mixture_few_doubles(task);
+    case MixtureKernel::axes: return mixture_axes_doubles(task);
+    case MixtureKernel::tiles: return mixture_full_doubles(task);
+    }
+    return 0;
 }
 
 void mixture(const MixtureTask& task, int64_t begin, int64_t end, double* scratch, double* out,
              const Pause& pause) {
-    if (task.shape.kind != Covariance::full)
-        mixture_axes(task, begin, end, scratch, out, pause);
-    else if (task.shape.d <= kFewAxes)
-        mixture_few(task, begin, end, scratch, out, pause);
-    else
-        mixture_full(task, begin, end, scratch, out, pause);
+    switch (task.path.kernel) {
+    case MixtureKernel::few_columns: return mixture_few(task, begin, end, scratch, out, pause);
+    case MixtureKernel::axes: return mixture_axes(task, begin, end, scratch, out, pause);
+    case MixtureKernel::tiles: return mixture_full(task, begin, end, scratch, out, pause);
+    }
 }
 
 } // namespace

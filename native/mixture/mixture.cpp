@@ -202,24 +202,24 @@ void Mixture::prepare_screen(int64_t c, double length) {
 }
 
 void Mixture::describe(MixtureTask& task) const {
-    task.offsets = offsets_.data();
-    task.means = means_.data();
-    task.factors = factors_.data();
-    task.shifts = shifts_.data();
-    task.direct = direct_.data();
-    task.limits = limits_.data();
-    task.screen_factors = screen_factors_.data();
-    task.screen_shifts = screen_shifts_.data();
-    task.screen_means = screen_means_.data();
-    task.screen_base = screen_base_.data();
-    task.screen_slope = screen_slope_.data();
-    task.screen_factor = static_cast<float>(1.002 / (1 - (d_ + 16) * 0x1p-23));
-    task.direction_base = direction_base_.data();
-    task.direction_slope = direction_slope_.data();
-    task.whitener = whitener_.data();
-    task.centres = centres_.data();
-    task.near = near_;
-    task.own_centres = own_centres_;
+    task.model.offsets = offsets_.data();
+    task.model.means = means_.data();
+    task.model.factors = factors_.data();
+    task.model.shifts = shifts_.data();
+    task.model.direct = direct_.data();
+    task.model.limits = limits_.data();
+    task.screen.factors = screen_factors_.data();
+    task.screen.shifts = screen_shifts_.data();
+    task.screen.means = screen_means_.data();
+    task.screen.base = screen_base_.data();
+    task.screen.slope = screen_slope_.data();
+    task.screen.factor = static_cast<float>(1.002 / (1 - (d_ + 16) * 0x1p-23));
+    task.screen.direction_base = direction_base_.data();
+    task.screen.direction_slope = direction_slope_.data();
+    task.model.whitener = whitener_.data();
+    task.model.centres = centres_.data();
+    task.model.near = near_;
+    task.model.own_centres = own_centres_;
 }
 
 } // namespace coterie

@@ -12,10 +12,6 @@ namespace {
 
 constexpr int kMostParts = 8; // of the moments of a component
 
-// Directions towards other means pay for rows enough, and should not take too much memory.
-constexpr int64_t kDirectedRows = 8; // for each component
-constexpr size_t kMostDirections = size_t{1} << 20;
-
 // From every component towards the mean of every other.
 struct Directions {
     Buffer<float, Pages> by_column, units;
@@ -25,8 +21,6 @@ struct Directions {
     void find(Team& team, MixtureTask& task) {
         const int k = task.shape.k, d = task.shape.d, padded = (d + 3) / 4 * 4;
         const size_t size = product_size(k, d), wide = side_by_side(k);
-        if (k * size > kMostDirections)
-            return;
         Buffer<float, Pages> each(static_cast<size_t>(k) * k * (1 + d));
         by_column.resize(k * size);
         units.resize(static_cast<size_t>(k) * k * padded);
@@ -43,8 +37,8 @@ struct Directions {
                     out[c] = each[(static_cast<size_t>(c) * k + own) * (1 + d) + i];
                 std::fill(out + k, out + wide, 0.f);
             }
-        task.directions = by_column.data();
-        task.units = units.data();
+        task.screen.directions = by_column.data();
+        task.screen.units = units.data();
     }
 };
 
@@ -101,24 +95,24 @@ private:
 
 // Numbers that are added up over chunks.
 size_t size_of(const MixtureTask& task) {
-    return !task.sums ? 0 : task.moments ? task.shape.size() : 1;
+    return !task.m_step.sums ? 0 : task.m_step.moments ? task.shape.size() : 1;
 }
 
 // Each thread sums chunks of its own.
 std::vector<Node> sweep_chunks(Team& team, MixtureTask task, int64_t first) {
     const Kernels& level = kernels();
     const int64_t rows = task.shape.shared() ? 1024 : task.shape.chunk_rows();
-    const int64_t before = first / rows, chunks = (task.rows->n + rows - 1) / rows;
+    const int64_t before = first / rows, chunks = (task.rows.block->n + rows - 1) / rows;
     const size_t size = size_of(task);
     Tree tree(size);
-    task.sums &= task.moments;
+    task.m_step.sums &= task.m_step.moments;
     const size_t room = level.mixture_doubles(task) + 8;
     team.for_chunks(chunks, 1, [&](int thread, int64_t begin, int64_t end) {
         for (int64_t chunk = begin; chunk < end; ++chunk) {
             Buffer<double, Pages> sums;
             if (size > 0)
                 sums = tree.blank();
-            level.mixture(task, chunk * rows, std::min(task.rows->n, (chunk + 1) * rows),
+            level.mixture(task, chunk * rows, std::min(task.rows.block->n, (chunk + 1) * rows),
                           team.room(thread, room), sums.data(), Pause{&team, thread});
             if (size > 0)
                 tree.add(before + chunk, std::move(sums));
@@ -140,20 +134,21 @@ public:
         : team_(team), task_(task), rows_(task.shape.chunk_rows()), before_(first / rows_),
           parts_(std::clamp((4 * team.size() - 1) / task.shape.k, 1, kMostParts)),
           tree_(size_of(task)),
-          added_(task.moments ? static_cast<size_t>(task.shape.k) * parts_ : 0) {
-        const int64_t stretches = (task.rows->n + kStretch - 1) / kStretch;
-        task_.sums = false;
-        if (task_.moments) // (kKept, k, kStretch)
-            task_.shares = team.room(team.size(),
-                                     std::min<int64_t>(stretches, kKept) * task.shape.k * kStretch);
+          added_(task.m_step.moments ? static_cast<size_t>(task.shape.k) * parts_ : 0) {
+        const int64_t stretches = (task.rows.block->n + kStretch - 1) / kStretch;
+        task_.m_step.sums = false;
+        if (task_.m_step.moments) // (kKept, k, kStretch)
+            task_.m_step.shares = team.room(team.size(), std::min<int64_t>(stretches, kKept) *
+                                                             task.shape.k * kStretch);
         room_ = std::max(level_.mixture_doubles(task_), level_.moments_doubles(task_)) + 8;
     }
 
     std::vector<Node> run() {
-        for (int64_t chunk = 0; chunk * rows_ < task_.rows->n; ++chunk) {
+        for (int64_t chunk = 0; chunk * rows_ < task_.rows.block->n; ++chunk) {
             Buffer<double, Pages> sums = tree_.blank();
             sums.zero();
-            add_chunk(chunk * rows_, std::min(task_.rows->n, (chunk + 1) * rows_), sums.data());
+            add_chunk(chunk * rows_, std::min(task_.rows.block->n, (chunk + 1) * rows_),
+                      sums.data());
             tree_.add(before_ + chunk, std::move(sums));
         }
         return tree_.nodes();
@@ -194,9 +189,9 @@ private:
     // The task for one stretch.
     MixtureTask at(int stretch) const {
         MixtureTask task = task_;
-        task.shared_from = begin_ + stretch * kStretch;
-        if (task.shares)
-            task.shares += static_cast<size_t>(stretch % kKept) * task.shape.k * kStretch;
+        task.m_step.shared_from = begin_ + stretch * kStretch;
+        if (task.m_step.shares)
+            task.m_step.shares += static_cast<size_t>(stretch % kKept) * task.shape.k * kStretch;
         return task;
     }
 
@@ -204,7 +199,7 @@ private:
         for (const std::atomic<int>& count : added_) // of the degrees that were there before
             await(count, piece.stretch - kKept + 1, thread);
         const MixtureTask task = at(piece.stretch);
-        const int64_t from = task.shared_from + piece.leaf * kLeafRows;
+        const int64_t from = task.m_step.shared_from + piece.leaf * kLeafRows;
         level_.mixture(task, from, std::min(end_, from + kLeafRows), team_.room(thread, room_),
                        &likelihoods_[piece.stretch * kLeaves + piece.leaf], Pause{&team_, thread});
         leaves_[piece.stretch].fetch_add(1, std::memory_order_release);
@@ -212,9 +207,10 @@ private:
 
     void add_moments(const Piece& piece, int thread, double* sums) {
         const MixtureTask task = at(piece.stretch);
-        const int64_t end = std::min<int64_t>(end_, task.shared_from + kStretch);
+        const int64_t end = std::min<int64_t>(end_, task.m_step.shared_from + kStretch);
         await(leaves_[piece.stretch],
-              static_cast<int>((end - task.shared_from + kLeafRows - 1) / kLeafRows), thread);
+              static_cast<int>((end - task.m_step.shared_from + kLeafRows - 1) / kLeafRows),
+              thread);
         await(added_[piece.part], piece.stretch, thread);
         level_.mixture_moments(task, end, piece.part / parts_, piece.part % parts_, parts_,
                                team_.room(thread, room_), sums, Pause{&team_, thread});
@@ -246,21 +242,25 @@ private:
 
 } // namespace
 
-std::vector<Node> sweep(Team& team, const MixtureTask& given, int64_t first) {
+Swept sweep(Team& team, const MixtureTask& given, int64_t first) {
     MixtureTask task = given;
-    std::atomic<bool> crowded{false};
-    task.crowded = &crowded;
-    // Only mixture/kernels/full.cpp can do without.
-    task.moments |= task.shape.kind != Covariance::full || task.shape.d <= kFewAxes;
+    Swept out;
+    out.plan = plan_of(task);
+    MixtureEvents events;
+    task.path = out.plan.path;
+    task.events = &events;
+    if (task.path.kernel != MixtureKernel::tiles)
+        task.m_step.moments = true; // the other kernels cannot do without
     Directions directions;
-    if (task.screened() && task.rows->n >= kDirectedRows * task.shape.k)
+    if (task.path.directed)
         directions.find(team, task);
-    std::vector<Node> nodes = task.sums && task.shape.shared()
-                                  ? SharedSweep(team, task, first).run()
-                                  : sweep_chunks(team, task, first);
-    if (!given.moments) // it was the last of a run, and what comes then wants memory itself
+    out.nodes =
+        task.path.shared ? SharedSweep(team, task, first).run() : sweep_chunks(team, task, first);
+    out.repeated = events.repeated;
+    out.abandoned = events.abandoned;
+    if (!given.m_step.moments) // it was the last of a run, and what comes then wants memory itself
         team.give_rooms_back();
-    return nodes;
+    return out;
 }
 
 } // namespace coterie

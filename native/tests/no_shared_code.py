@@ -17,6 +17,14 @@ from pathlib import Path
 # Says where the handler of exceptions is, for each object that may let one through: data.
 HARMLESS = "DW.ref.__gxx_personality"
 
+LEVELS = {"baseline", "avx2", "avx512"}
+
+
+def level_of(build: Path, path: Path) -> str:
+    """The level that an object was compiled for, or the name of another target."""
+    target = path.relative_to(build / "CMakeFiles").parts[0]
+    return target.removeprefix("coterie_").removesuffix(".dir")
+
 
 def shared(level: str, nm_output: str) -> Iterator[str]:
     """Names that other objects can see and that are not the level's own, of `nm -P` output."""
@@ -30,12 +38,12 @@ def shared(level: str, nm_output: str) -> Iterator[str]:
 
 def faults(build: Path, nm: str) -> Iterator[str]:
     """What objects share, one line each."""
-    levels = sorted(build.glob("CMakeFiles/coterie_*.dir/native/*/kernels/*.o"))
-    levels += sorted(build.glob("CMakeFiles/coterie_*.dir/native/core/level_table.*.o"))
+    levels = sorted(build.glob("CMakeFiles/coterie_*.dir/native/**/*.o"))
+    levels = [path for path in levels if level_of(build, path) in LEVELS]
     if not levels:
         yield f"{build}: no objects of any level; was it built?"
     for path in levels:
-        level = path.relative_to(build / "CMakeFiles").parts[0].removeprefix("coterie_")[:-4]
+        level = level_of(build, path)
         defined = [nm, "-P", "--defined-only", str(path)]
         found = subprocess.run(defined, check=True, capture_output=True, text=True).stdout
         for name in shared(level, found):

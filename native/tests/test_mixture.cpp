@@ -74,12 +74,12 @@ struct Case {
         sweep_with([&](Team& team, MixtureTask& task) {
             std::vector<double> degrees(n * k);
             std::vector<int32_t> labels(n);
-            task.degrees = degrees.data();
-            const std::vector<Node> all = sweep(team, task, 0);
-            task.degrees = nullptr;
-            const std::vector<Node> some = sweep(team, task, 0);
-            task.sums = false;
-            task.labels = labels.data();
+            task.out.degrees = degrees.data();
+            const std::vector<Node> all = sweep(team, task, 0).nodes;
+            task.out.degrees = nullptr;
+            const std::vector<Node> some = sweep(team, task, 0).nodes;
+            task.m_step.sums = false;
+            task.out.labels = labels.data();
             sweep(team, task, 0);
             CHECK(all.size() == some.size());
             for (size_t i = 0; i < all.size(); ++i)
@@ -110,9 +110,9 @@ private:
         const Mixture mixture(team, kind, k, d, offsets.data(), means.data(), given.data(),
                               nullptr);
         MixtureTask task;
-        task.rows = &rows;
-        task.origin = origin.data();
-        task.scale = scale.data();
+        task.rows.block = &rows;
+        task.rows.origin = origin.data();
+        task.rows.scale = scale.data();
         task.shape = {kind, k, d};
         mixture.describe(task);
         visit(team, task);
@@ -120,9 +120,9 @@ private:
 
     void check_formulas(Team& team, MixtureTask& task) const {
         std::vector<double> scores(n), degrees(n * k);
-        task.scores = scores.data();
-        task.degrees = degrees.data();
-        const std::vector<Node> nodes = sweep(team, task, 0);
+        task.out.scores = scores.data();
+        task.out.degrees = degrees.data();
+        const std::vector<Node> nodes = sweep(team, task, 0).nodes;
         CHECK(nodes.size() == 1);
         long double likelihood = 0, mass = 0, first = 0;
         for (int r = 0; r < n; ++r) {

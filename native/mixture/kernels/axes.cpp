@@ -69,8 +69,8 @@ __attribute__((noinline)) void densities(const double* z, int apart, const Mixtu
     constexpr int kVectors = Groups * kParts;
     const int d = task.shape.d, k = task.shape.k;
     const size_t first = static_cast<size_t>(c) * d;
-    const double *means = (Near ? task.shifts : task.means) + first,
-                 *factors = task.factors + first;
+    const double *means = (Near ? task.model.shifts : task.model.means) + first,
+                 *factors = task.model.factors + first;
     VD sum[Together][kVectors] = {};
     for (int j = 0; j < d; ++j) {
         VD x[kVectors];
@@ -97,8 +97,8 @@ __attribute__((noinline)) void densities(const double* z, int apart, const Mixtu
     VD offset[Together], factor[Together];
     for (int t = 0; t < Together; ++t) {
         // Spherical: the factor is half the precision; else the half is in the factors already.
-        factor[t] = every(kind == kSpherical ? -task.factors[c + t] : -1.0);
-        offset[t] = every(task.offsets[c + t]);
+        factor[t] = every(kind == kSpherical ? -task.model.factors[c + t] : -1.0);
+        offset[t] = every(task.model.offsets[c + t]);
     }
     double* distances = scratch.spreads.distances + static_cast<size_t>(g) * 8 * k + 8 * c;
 #pragma GCC unroll 6
@@ -122,7 +122,7 @@ void expect(const MixtureTask& task, Leaf& leaf, const Scratch& scratch) {
     const int k = leaf.k, apart = 8 * leaf.padded;
     leaf.expect(task, [&]<int Groups>(int g, VD* lowest) {
         if constexpr (kind == kTied)
-            whiten<Groups>(leaf, task.whitener, g, scratch.white);
+            whiten<Groups>(leaf, task.model.whitener, g, scratch.white);
         double* z = kind == kTied ? scratch.white + g * apart : leaf.group(g);
         constexpr bool kLinear = Near && kind != kDiag;
         if constexpr (kLinear)
@@ -149,7 +149,8 @@ bool write_moved(const MixtureTask& task, const Features& features, double* out)
     double *first = out + 1 + k, *second = first + static_cast<int64_t>(k) * d;
     bool kept = true;
     for (int c = 0; c < k; ++c, first += d, second += seconds) {
-        const double *m = task.centres + static_cast<size_t>(c) * d, mass = features.sum(0, c);
+        const double *m = task.model.centres + static_cast<size_t>(c) * d,
+                     mass = features.sum(0, c);
         double spread = 0.0; // what all columns lose
         out[1 + c] = mass;
         for (int j = 0; j < d; ++j) {
@@ -197,30 +198,24 @@ bool chunk(const MixtureTask& task, int64_t begin, int64_t end, double* memory, 
     } else {
         scratch.spreads.clear(leaf.k);
     }
-    for (int64_t at = begin; at < end; at += kLeafRows) {
-        pause();
-        leaf.read(task, at, std::min<int64_t>(end, at + kLeafRows));
-        if (task.computed()) {
-            expect<kind, Near>(task, leaf, scratch);
-            if (task.labels) {
-                leaf.choose_labels(task.labels + at);
-                continue;
-            }
-            leaf.finish(task);
-        } else {
-            leaf.take_given(task);
-            if constexpr (kind == kSpherical)
-                measure(task, leaf, scratch.spreads.distances);
-        }
-        if (!task.sums)
-            continue;
-        if constexpr (Near) {
+    const auto find_degrees = [&] {
+        leaf.read(task);
+        expect<kind, Near>(task, leaf, scratch);
+    };
+    const auto given = [&] {
+        leaf.read(task);
+        leaf.take_given(task);
+        if constexpr (kind == kSpherical)
+            measure(task, leaf, scratch.spreads.distances);
+    };
+    const auto maximise = [&] {
+        if constexpr (Near)
             scratch.features.add<kind>(leaf, scratch.linear.lengths);
-        } else {
-            add_leaf<kind>(leaf, scratch.spreads, task.centres);
-        }
-    }
-    if (!task.sums)
+        else
+            add_leaf<kind>(leaf, scratch.spreads, task.model.centres);
+    };
+    for_leaves(task, leaf, begin, end, pause, find_degrees, given, maximise);
+    if (!task.m_step.sums)
         return true;
     out[0] = leaf.likelihood.value();
     if constexpr (Near)
@@ -232,8 +227,8 @@ bool chunk(const MixtureTask& task, int64_t begin, int64_t end, double* memory, 
 template <Covariance kind>
 void sweep(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
            const Pause& pause) {
-    if (!task.about_origin() || !chunk<kind, true>(task, begin, end, memory, out, pause))
-        chunk<kind, false>(task, begin, end, memory, out, pause);
+    sum_moments(
+        task, [&]<bool Near>() { return chunk<kind, Near>(task, begin, end, memory, out, pause); });
 }
 
 } // namespace

@@ -26,23 +26,23 @@ struct Linear {
     void pack(const MixtureTask& task) {
         double *out = model, steepest = 0.0, farthest = 0.0;
         for (int c = 0; c < k; ++c, out += d + 2) {
-            const double* mean = task.means + static_cast<size_t>(c) * d;
+            const double* mean = task.model.means + static_cast<size_t>(c) * d;
             // Halves are in the factors, of whitened rows in the whitener.
             const double precision =
-                task.shape.kind == Covariance::spherical ? task.factors[c] : 1.0;
+                task.shape.kind == Covariance::spherical ? task.model.factors[c] : 1.0;
             double length = 0.0;
             for (int j = 0; j < d; ++j) {
                 out[j] = 2 * precision * mean[j];
                 length = std::fma(mean[j], mean[j], length);
             }
             out[d] = -precision;
-            out[d + 1] = task.offsets[c] - precision * length;
+            out[d + 1] = task.model.offsets[c] - precision * length;
             steepest = std::max(steepest, precision);
             farthest = std::max(farthest, length);
         }
         // |z - m|^2 <= 2 |z|^2 + 2 |m|^2
         slope = -2 * steepest;
-        lowest = *std::min_element(task.offsets, task.offsets + k) + slope * farthest;
+        lowest = *std::min_element(task.model.offsets, task.model.offsets + k) + slope * farthest;
     }
 
     // Squared lengths of Groups times eight rows at z, and what no log density is below. Odd

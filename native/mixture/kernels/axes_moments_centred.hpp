@@ -40,7 +40,7 @@ inline void measure(const MixtureTask& task, const Leaf& leaf, double* distances
             for (int j = 0; j < leaf.d; ++j)
                 for (int p = 0; p < kParts; ++p) {
                     const VD z = load<VD>(leaf.group(g) + 8 * j + p * kLanes) -
-                                 every(task.centres[static_cast<size_t>(c) * leaf.d + j]);
+                                 every(task.model.centres[static_cast<size_t>(c) * leaf.d + j]);
                     sum[p] = fma(z, z, sum[p]);
                 }
             for (int p = 0; p < kParts; ++p)

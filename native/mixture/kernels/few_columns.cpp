@@ -15,11 +15,11 @@ template <int D> struct Few {
     template <bool Near> static void pack(const MixtureTask& task, double* out) {
         for (int c = 0; c < task.shape.k; ++c) {
             for (int j = 0; j < D; ++j)
-                *out++ = Near ? -task.shifts[c * D + j] : task.means[c * D + j];
+                *out++ = Near ? -task.model.shifts[c * D + j] : task.model.means[c * D + j];
             for (int j = 0; j < D; ++j)
                 for (int i = 0; i <= j; ++i)
-                    *out++ = task.factors[(c * D + i) * D + j];
-            *out++ = task.offsets[c];
+                    *out++ = task.model.factors[(c * D + i) * D + j];
+            *out++ = task.model.offsets[c];
         }
     }
 
@@ -155,29 +155,24 @@ template <int D> struct Few {
         std::memset(lanes, 0, sizeof(double) * k * 8 * kSums);
         if (task.computed())
             pack<Near>(task, model);
-        for (int64_t at = begin; at < end; at += kLeafRows) {
-            pause();
-            leaf.read(task, at, std::min<int64_t>(end, at + kLeafRows));
-            if (task.computed()) {
-                leaf.expect(task, [&]<int Groups>(int g, VD* lowest) {
-                    densities<Near, Groups>(leaf.group(g), 8 * leaf.padded, model, k, leaf.logs(g),
-                                            lowest);
-                });
-                if (task.labels) {
-                    leaf.choose_labels(task.labels + at);
-                    continue;
-                }
-                leaf.finish(task);
-            } else {
-                leaf.take_given(task);
-            }
-            if (!task.sums)
-                continue;
+        const auto expect = [&] {
+            leaf.read(task);
+            leaf.expect(task, [&]<int Groups>(int g, VD* lowest) {
+                densities<Near, Groups>(leaf.group(g), 8 * leaf.padded, model, k, leaf.logs(g),
+                                        lowest);
+            });
+        };
+        const auto given = [&] {
+            leaf.read(task);
+            leaf.take_given(task);
+        };
+        const auto maximise = [&] {
             for (int c = 0; c < k; ++c)
                 for (int p = 0; p < kParts; p += kAtOnce)
-                    add<Near>(leaf, c, task.centres + c * D, p, lanes + c * 8 * kSums);
-        }
-        if (!task.sums)
+                    add<Near>(leaf, c, task.model.centres + c * D, p, lanes + c * 8 * kSums);
+        };
+        for_leaves(task, leaf, begin, end, pause, expect, given, maximise);
+        if (!task.m_step.sums)
             return true;
         out[0] = leaf.likelihood.value();
         bool kept = true;
@@ -186,7 +181,7 @@ template <int D> struct Few {
             for (int s = 0; s < kSums; ++s)
                 sums[s] = across(lanes + 8 * (c * kSums + s));
             if constexpr (Near)
-                kept &= move(task.centres + c * D, sums);
+                kept &= move(task.model.centres + c * D, sums);
             out[1 + c] = sums[0];
             std::copy(sums + 1, sums + 1 + D, out + 1 + k + c * D);
             std::copy(sums + 1 + D, sums + kSums, out + 1 + k + k * D + c * kTriangle);
@@ -196,8 +191,8 @@ template <int D> struct Few {
 
     static void sweep(const MixtureTask& task, int64_t begin, int64_t end, double* scratch,
                       double* out, const Pause& pause) {
-        if (!task.about_origin() || !chunk<true>(task, begin, end, scratch, out, pause))
-            chunk<false>(task, begin, end, scratch, out, pause);
+        sum_moments(
+            task, [&]<bool Near>() { return chunk<Near>(task, begin, end, scratch, out, pause); });
     }
 };
 

@@ -13,8 +13,6 @@
 namespace coterie::COTERIE_LEVEL {
 namespace {
 
-constexpr double kCrowded = 0.4; // it pays to leave densities out up to this part that matters
-
 struct Scratch {
     size_t component; // numbers per component: mass (8), first (by blocks), blocks of the second
     double* sums;     // (k, component) if wanted
@@ -27,14 +25,14 @@ struct Scratch {
     }
     static size_t doubles(const MixtureTask& task) {
         const size_t padded = (task.shape.d + 3) / 4 * 4;
-        const size_t sums = task.sums ? task.shape.k * per_component(task.shape.d) : 0;
-        return sums + (kBatch + (task.sums ? kLeafRows : 0)) * padded +
+        const size_t sums = task.m_step.sums ? task.shape.k * per_component(task.shape.d) : 0;
+        return sums + (kBatch + (task.m_step.sums ? kLeafRows : 0)) * padded +
                Panel::doubles(task.shape.d) + Screen::doubles(task) + Products::doubles(task);
     }
     Scratch(const MixtureTask& task, const Leaf& leaf)
         : component(per_component(leaf.d)), sums(leaf.rest),
-          rows(sums + (task.sums ? leaf.k * component : 0)),
-          moved(rows + (task.sums ? kLeafRows * leaf.padded : 0)),
+          rows(sums + (task.m_step.sums ? leaf.k * component : 0)),
+          moved(rows + (task.m_step.sums ? kLeafRows * leaf.padded : 0)),
           panel(leaf.d, moved + kBatch * leaf.padded) {}
 };
 
@@ -71,7 +69,8 @@ void maximise(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch,
                    };
     };
     const auto add = [&](int rows) {
-        panel.gather(columns, task.centres + static_cast<size_t>(c) * leaf.d, leaf.d, rows, first);
+        panel.gather(columns, task.model.centres + static_cast<size_t>(c) * leaf.d, leaf.d, rows,
+                     first);
         panel.multiply_rows(rows, 0, panel.blocks, second);
     };
     if (pairs) {
@@ -103,8 +102,8 @@ void write_sums(const MixtureTask& task, const Leaf& leaf, const Scratch& scratc
 // Weights times degrees of all rows, component by component.
 void write_shares(const MixtureTask& task, const Leaf& leaf, const Pairs* pairs) {
     for (int c = 0; c < leaf.k; ++c) {
-        double* out =
-            task.shares + static_cast<size_t>(c) * kStretch + leaf.first - task.shared_from;
+        double* out = task.m_step.shares + static_cast<size_t>(c) * kStretch + leaf.first -
+                      task.m_step.shared_from;
         if (pairs) {
             std::fill(out, out + 8 * leaf.groups, 0.0);
             for (int t = pairs->starts[c]; t < pairs->starts[c + 1]; ++t)
@@ -123,91 +122,88 @@ public:
         : task_(task), pause_(pause), together_(together), leaf_(task, memory),
           scratch_(task, leaf_), products_(leaf_, scratch_.panel.rest),
           screen_(leaf_, scratch_.moved, scratch_.panel.rest + Products::doubles(task)),
-          columns_(leaf_.columns), limits_(task.degrees ? nullptr : task.limits) {
-        if (task.sums)
+          columns_(leaf_.columns), limits_(task.out.degrees ? nullptr : task.model.limits) {
+        if (task.m_step.sums)
             std::memset(scratch_.sums, 0, sizeof(double) * leaf_.k * scratch_.component);
         if (together)
             products_.clear();
     }
 
-    void add(int64_t begin, int64_t end) {
-        leaf_.place(begin, end);
-        const Pairs* pairs = nullptr;
-        if (!task_.computed()) {
-            read(false, task_.sums);
-            leaf_.take_given(task_);
-        } else if (task_.screened() && !task_.crowded->load() && expect_few()) {
-            pairs = &screen_.pairs;
-        } else {
-            expect_all();
-        }
-        if (task_.labels)
-            return;
-        if (task_.computed())
-            leaf_.finish(task_);
-        if (task_.sums || task_.shares)
-            maximise_all(pairs);
-    }
-
     // Returns false if sums of all components lost too many digits.
-    bool write(double* out) const {
+    bool run(int64_t begin, int64_t end, double* out) {
+        for_leaves(
+            task_, leaf_, begin, end, pause_, [this] { expect(); }, [this] { take_given(); },
+            [this] { maximise_all(); });
         if (out)
             out[0] = leaf_.likelihood.value();
-        if (!task_.sums)
+        if (!task_.m_step.sums)
             return true;
         write_sums(task_, leaf_, scratch_, out);
         const int k = leaf_.k;
         double *first = out + 1 + k, *second = first + static_cast<int64_t>(k) * leaf_.d;
-        return !together_ || products_.write(task_.centres, out + 1, first, second);
+        return !together_ || products_.write(task_.model.centres, out + 1, first, second);
     }
 
 private:
+    void take_given() {
+        pairs_ = nullptr;
+        read(false, task_.m_step.sums);
+        leaf_.take_given(task_);
+    }
+    void expect() {
+        pairs_ = nullptr;
+        if (task_.path.screened && !task_.events->abandoned.load() && expect_few())
+            pairs_ = &screen_.pairs;
+        else
+            expect_all();
+    }
+
     void read(bool by_columns, bool by_rows) {
         leaf_.columns = by_columns ? columns_ : nullptr;
-        leaf_.rows = !by_rows ? nullptr : task_.sums ? scratch_.rows : columns_;
+        leaf_.rows = !by_rows ? nullptr : task_.m_step.sums ? scratch_.rows : columns_;
         if (by_columns || by_rows)
             leaf_.read(task_);
     }
 
     void expect_all() {
-        read(true, task_.sums && !together_);
+        read(true, task_.m_step.sums && !together_);
         densities(task_, leaf_, scratch_, pause_);
-        if (task_.labels)
-            return leaf_.choose_labels(task_.labels + leaf_.first);
+        if (task_.out.labels)
+            return leaf_.choose_labels(task_.out.labels + leaf_.first);
         leaf_.exponentiate(0, leaf_.groups, true, limits_);
     }
 
     // Computes what matters. Returns false if that is so much that all had better be computed, in
     // the rest of this sweep as well.
     bool expect_few() {
-        read(false, task_.sums || !Screen::reads_in_place(task_));
+        read(false, task_.m_step.sums || !Screen::reads_in_place(task_));
         const int64_t computed = screen_.log_densities(task_, leaf_, pause_);
-        if (computed > kCrowded * leaf_.n * leaf_.k) {
-            task_.crowded->store(true);
+        if (computed > kMostLeftOver * leaf_.n * leaf_.k) {
+            task_.events->abandoned.store(true);
             return false;
         }
-        if (task_.labels)
-            screen_.pairs.choose_labels(leaf_, task_.labels + leaf_.first);
+        if (task_.out.labels)
+            screen_.pairs.choose_labels(leaf_, task_.out.labels + leaf_.first);
         else
             screen_.pairs.exponentiate(leaf_, limits_);
         return true;
     }
 
-    void maximise_all(const Pairs* pairs) {
-        int64_t matter = 0; // no more than kCrowded: too few for all at once
-        if (pairs)
-            pairs->weigh(leaf_);
+    void maximise_all() {
+        int64_t matter = 0; // of pairs no more than kMostLeftOver: too few for all at once
+        if (pairs_)
+            pairs_->weigh(leaf_);
         else
             matter = leaf_.weigh();
-        if (task_.shares)
-            return write_shares(task_, leaf_, pairs);
+        if (task_.m_step.shares)
+            return write_shares(task_, leaf_, pairs_);
         if (together_ && Products::pay(leaf_, matter))
             return products_.add(leaf_);
         if (!leaf_.rows)
             read(false, true);
         for (int c = 0; c < leaf_.k; ++c) {
             pause_();
-            maximise(task_, leaf_, scratch_, pairs, c);
+            maximise(task_, leaf_, scratch_, pairs_, c);
         }
     }
 
@@ -218,18 +214,10 @@ private:
     const Scratch scratch_;
     const Products products_;
     const Screen screen_;
-    double* const columns_;      // of the leaf, where it has them
-    const double* const limits_; // (k,) or null
+    const Pairs* pairs_ = nullptr; // of the leaf, if bounds left densities out
+    double* const columns_;        // of the leaf, where it has them
+    const double* const limits_;   // (k,) or null
 };
-
-// Returns false if sums of all components lost too many digits.
-bool sweep(const MixtureTask& task, bool together, int64_t begin, int64_t end, double* memory,
-           double* out, const Pause& pause) {
-    Sweep one(task, together, memory, pause);
-    for (int64_t at = begin; at < end; at += kLeafRows)
-        one.add(at, std::min<int64_t>(end, at + kLeafRows));
-    return one.write(out);
-}
 
 } // namespace
 
@@ -239,8 +227,9 @@ size_t mixture_full_doubles(const MixtureTask& task) {
 
 void mixture_full(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
                   const Pause& pause) {
-    if (!Products::suit(task) || !sweep(task, true, begin, end, memory, out, pause))
-        sweep(task, false, begin, end, memory, out, pause);
+    sum_moments(task, [&]<bool Together>() {
+        return Sweep(task, Together, memory, pause).run(begin, end, out);
+    });
 }
 
 } // namespace coterie::COTERIE_LEVEL

@@ -98,8 +98,8 @@ inline void log_densities(const MixtureTask& task, int c, const double* z, int s
                           double* moved, double* logs, int log_stride) {
     const int d = task.shape.d;
     static const double kNoShift[kTile] = {};
-    if (task.direct[c]) {
-        const double* mean = task.means + static_cast<size_t>(c) * d;
+    if (task.model.direct[c]) {
+        const double* mean = task.model.means + static_cast<size_t>(c) * d;
         for (int g = 0; g < groups; ++g)
             for (int i = 0; i < d; ++i)
                 for (int p = 0; p < kParts; ++p)
@@ -108,13 +108,13 @@ inline void log_densities(const MixtureTask& task, int c, const double* z, int s
         z = moved;
     }
     double offset[8]; // of all rows, before the first tile
-    std::fill(offset, offset + 8, task.offsets[c]);
+    std::fill(offset, offset + 8, task.model.offsets[c]);
     Tiled rows{z, stride, offset, 0, logs, log_stride};
-    const double* u = task.factors + static_cast<size_t>(c) * packed_factor(d);
+    const double* u = task.model.factors + static_cast<size_t>(c) * packed_factor(d);
     for (int j = 0; j < d; j += kTile) {
         const int wide = d - j < kTile ? d - j : kTile;
         const double* shift =
-            task.direct[c] ? kNoShift : task.shifts + static_cast<size_t>(c) * d + j;
+            task.model.direct[c] ? kNoShift : task.model.shifts + static_cast<size_t>(c) * d + j;
         constexpr decltype(&tiles<1>) kTiles[] = {nullptr,  tiles<1>, tiles<2>, tiles<3>,
                                                   tiles<4>, tiles<5>, tiles<6>};
         kTiles[wide](rows, groups, u, j, shift);

@@ -28,25 +28,25 @@ void add(const MixtureTask& task, int64_t end, int c, int part, int parts, doubl
     std::memset(mass, 0,
                 sizeof(double) *
                     (8 + padded + blocks_of(panel.blocks - from) - blocks_of(panel.blocks - to)));
-    const T* x = static_cast<const T*>(task.rows->values) + task.shared_from * d;
+    const T* x = static_cast<const T*>(task.rows.block->values) + task.m_step.shared_from * d;
     const auto columns = [&](int b) {
         const int j = kBlock * b, left = d - j;
-        const Line origin = load_line(task.origin + j, left),
-                   scale = load_line(task.scale + j, left);
+        const Line origin = load_line(task.rows.origin + j, left),
+                   scale = load_line(task.rows.scale + j, left);
         return [from = x + j, d, left, origin, scale](int place) __attribute__((always_inline)) {
             const T* at = from + static_cast<int64_t>(place) * d;
             __builtin_prefetch(at + kNext);
             return (load_line(at, left) - origin) * scale;
         };
     };
-    const double* shares = task.shares + static_cast<size_t>(c) * kStretch;
-    const int vectors = static_cast<int>((end - task.shared_from + kLanes - 1) / kLanes);
+    const double* shares = task.m_step.shares + static_cast<size_t>(c) * kStretch;
+    const int vectors = static_cast<int>((end - task.m_step.shared_from + kLanes - 1) / kLanes);
     panel.choose(
         vectors,
         [&](int v) __attribute__((always_inline)) { return load<VD>(shares + v * kLanes); }, mass,
         [&](int rows) {
             pause();
-            panel.gather(columns, task.centres + static_cast<size_t>(c) * d, d, rows, first);
+            panel.gather(columns, task.model.centres + static_cast<size_t>(c) * d, d, rows, first);
             panel.multiply_rows(rows, from, to, second);
         });
     if (part == 0)
@@ -65,7 +65,7 @@ size_t moments_doubles(const MixtureTask& task) {
 
 void mixture_moments(const MixtureTask& task, int64_t end, int component, int part, int parts,
                      double* scratch, double* out, const Pause& pause) {
-    if (task.rows->kind == Kind::float32)
+    if (task.rows.block->kind == Kind::float32)
         add<float>(task, end, component, part, parts, scratch, out, pause);
     else
         add<double>(task, end, component, part, parts, scratch, out, pause);

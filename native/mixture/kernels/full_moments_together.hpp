@@ -18,8 +18,6 @@ namespace coterie::COTERIE_LEVEL {
 constexpr int kSummed = 128;            // rows that are added up before they are added to the sums
 constexpr int kApart = kSummed + kLine; // columns begin in different banks of the first cache
 constexpr int kAtHand = 16;             // components whose degrees stay in that cache
-constexpr int kMostPaired = 24;         // columns, at most, for it to pay
-constexpr double kManyMatter = 0.6;     // it pays from this part of the degrees on
 
 // Adds moments to first: (k, d), second: (k, triangle), about the centres, and to mass: (k,).
 // sum(c, i, j): of the products of columns i <= j about the origin, where column d is ones. Returns
@@ -28,7 +26,7 @@ template <class Sum>
 COTERIE_INLINE bool move_moments(int k, int d, const double* centres, double* mass, double* first,
                                  double* second, const Sum& sum) {
     bool near = true;
-    double about_origin[kMostPaired]; // first moments
+    double about_origin[kMostTogether]; // first moments
     for (int c = 0; c < k; ++c, centres += d, first += d) {
         const double all = sum(c, d, d);
         mass[c] += all;
@@ -58,16 +56,11 @@ struct Products {
 
     static int all_pairs(int d) { return ((d + 1) * (d + 2) / 2 + 2) / 3 * 3; }
 
-    // Are they worth their time, as far as the mixture tells?
-    static bool suit(const MixtureTask& task) {
-        const int k = task.shape.k, d = task.shape.d;
-        return task.sums && task.about_origin() && d <= kMostPaired && 2 * k >= d;
-    }
     static size_t doubles(const MixtureTask& task) {
         const int k = task.shape.k, d = task.shape.d;
-        return suit(task) ? static_cast<size_t>(kApart) * (d + 1 + 3) +
-                                static_cast<size_t>(all_pairs(d)) * (k + kLine - 1)
-                          : 0;
+        return task.path.about_origin ? static_cast<size_t>(kApart) * (d + 1 + 3) +
+                                            static_cast<size_t>(all_pairs(d)) * (k + kLine - 1)
+                                      : 0;
     }
     Products(const Leaf& leaf, double* memory)
         : k(leaf.k), d(leaf.d), count(all_pairs(d)), wide(k + kLine - 1), columns(memory) {
@@ -80,7 +73,7 @@ struct Products {
         std::fill(columns + d * kApart, columns + (d + 1) * kApart, 1.0);
     }
 
-    // Do most rows of the leaf matter to most components?
+    // Do so many rows of the leaf matter to components that it pays?
     static bool pay(const Leaf& leaf, int64_t matter) {
         return matter > kManyMatter * leaf.n * leaf.k;
     }

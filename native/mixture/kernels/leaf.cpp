@@ -38,8 +38,8 @@ void lower(double* logs, int k, const double* limits, double* top) {
 // Must log densities be lowered, before they become exponentials? What is shown of a row must not
 // depend on the rows beside it, and one component has all of a row, to the last bit.
 bool Leaf::far_below(const MixtureTask& task, const VD* lowest) const {
-    bool near = k > 1 && !task.scores && !task.degrees &&
-                *std::max_element(task.offsets, task.offsets + k) < kNear;
+    bool near = k > 1 && !task.out.scores && !task.out.degrees &&
+                *std::max_element(task.model.offsets, task.model.offsets + k) < kNear;
     for (int p = 0; p < kParts; ++p)
         near = near && !above(every(-kNear), lowest[p]);
     return !near;
@@ -117,20 +117,20 @@ void Leaf::choose_labels(int32_t* out) const {
 void Leaf::finish(const MixtureTask& task) {
     for (int r = n; r < 8 * groups; ++r)
         top[r] = 0.0, total[r] = 1.0;
-    const double* weights = task.rows->weights ? task.rows->weights + first : nullptr;
-    if (task.scores || weights)
+    const double* weights = task.rows.block->weights ? task.rows.block->weights + first : nullptr;
+    if (task.out.scores || weights)
         for (int r = 0; r < n; ++r) {
             const double score = top[r] * kLog2 + std::log(total[r]);
             likelihood.add(weights ? weights[r] * score : score);
-            if (task.scores)
-                task.scores[first + r] = score;
+            if (task.out.scores)
+                task.out.scores[first + r] = score;
         }
     else
         likelihood.add(top, total, groups);
-    if (task.degrees)
+    if (task.out.degrees)
         for (int r = 0; r < n; ++r)
             for (int c = 0; c < k; ++c)
-                task.degrees[(first + r) * k + c] = logs(r / 8)[8 * c + r % 8] * share[r];
+                task.out.degrees[(first + r) * k + c] = logs(r / 8)[8 * c + r % 8] * share[r];
     if (weights)
         for (int r = 0; r < n; ++r)
             share[r] *= weights[r];
@@ -163,12 +163,12 @@ void Leaf::take_given(const MixtureTask& task) {
     std::memset(degrees, 0, sizeof(double) * 8 * groups * static_cast<size_t>(k));
     for (int r = 0; r < n; ++r) {
         double* e = logs(r / 8) + r % 8;
-        if (task.given_degrees)
+        if (task.m_step.given_degrees)
             for (int c = 0; c < k; ++c)
-                e[8 * c] = task.given_degrees[(first + r) * k + c];
+                e[8 * c] = task.m_step.given_degrees[(first + r) * k + c];
         else
-            e[8 * (task.given_labels ? task.given_labels[first + r] : 0)] = 1.0;
-        share[r] = task.rows->weight(first + r);
+            e[8 * (task.m_step.given_labels ? task.m_step.given_labels[first + r] : 0)] = 1.0;
+        share[r] = task.rows.block->weight(first + r);
     }
     for (int r = n; r < 8 * groups; ++r)
         share[r] = 0.0;

@@ -143,14 +143,10 @@ struct Leaf {
     }
     // Reads them; rows beyond the last are zeros.
     void read(const MixtureTask& task) {
-        if (task.rows->kind == Kind::float32)
-            read_from(static_cast<const float*>(task.rows->values) + first * d, task);
+        if (task.rows.block->kind == Kind::float32)
+            read_from(static_cast<const float*>(task.rows.block->values) + first * d, task);
         else
-            read_from(static_cast<const double*>(task.rows->values) + first * d, task);
-    }
-    void read(const MixtureTask& task, int64_t begin, int64_t end) {
-        place(begin, end);
-        read(task);
+            read_from(static_cast<const double*>(task.rows.block->values) + first * d, task);
     }
 
     template <class T> void read_from(const T* x, const MixtureTask& task) {
@@ -160,7 +156,7 @@ struct Leaf {
             return read_few<2>(x, task);
         if (d == 3)
             return read_few<3>(x, task);
-        const Squares squares{columns, rows, d, padded, task.origin, task.scale};
+        const Squares squares{columns, rows, d, padded, task.rows.origin, task.rows.scale};
         const int whole = n / 8; // groups
         for (int g = 0; g < whole; ++g) {
             const T* row = x + static_cast<int64_t>(8 * g) * squares.d;
@@ -182,9 +178,10 @@ struct Leaf {
     // Asks for the rows that the leaf after the next one has in places [from, to): they come while
     // this leaf is worked on. Not as far as the first cache, which is full.
     COTERIE_INLINE void ask_ahead(const MixtureTask& task, int from, int to) const {
-        const int64_t row = d * (task.rows->kind == Kind::float32 ? sizeof(float) : sizeof(double));
+        const int64_t row =
+            d * (task.rows.block->kind == Kind::float32 ? sizeof(float) : sizeof(double));
         const char* at =
-            static_cast<const char*>(task.rows->values) + (first + 2 * kLeafRows) * row;
+            static_cast<const char*>(task.rows.block->values) + (first + 2 * kLeafRows) * row;
         for (int64_t byte = from * row; byte < to * row; byte += 64)
             __builtin_prefetch(at + byte, 0, 2);
     }
@@ -195,10 +192,10 @@ struct Leaf {
         for (int r = 0; r < n; ++r, x += d, out += padded) {
             int j = 0;
             for (; j + 4 <= d; j += 4)
-                store(out + j,
-                      (load4(x + j) - load<D4>(task.origin + j)) * load<D4>(task.scale + j));
+                store(out + j, (load4(x + j) - load<D4>(task.rows.origin + j)) *
+                                   load<D4>(task.rows.scale + j));
             for (; j < d; ++j)
-                out[j] = (double(x[j]) - task.origin[j]) * task.scale[j];
+                out[j] = (double(x[j]) - task.rows.origin[j]) * task.rows.scale[j];
             for (; j < padded; ++j)
                 out[j] = 0.0;
         }
@@ -221,7 +218,7 @@ struct Leaf {
     template <int D, class T> void read_few(const T* x, const MixtureTask& task) {
         D4 origin[D], scale[D];
         for (int l = 0; l < D; ++l)
-            origin[l] = every4(task.origin[l]), scale[l] = every4(task.scale[l]);
+            origin[l] = every4(task.rows.origin[l]), scale[l] = every4(task.rows.scale[l]);
         T last[8 * D] = {};
         for (int g = 0; g < groups; ++g) {
             const T* p = x + g * 8 * D;
@@ -268,9 +265,11 @@ struct Leaf {
             }
             for (; g < to; ++g)
                 densities.template operator()<1>(g, lowest);
-            if (!task.labels)
+            if (!task.out.labels)
                 exponentiate(from, to, far_below(task, lowest), nullptr);
         }
+        if (task.out.labels)
+            choose_labels(task.out.labels + first);
     }
     void exponentiate(int from, int to, bool lowered, const double* limits);
     bool far_below(const MixtureTask& task, const VD* lowest) const;
@@ -279,5 +278,39 @@ struct Leaf {
     int64_t weigh() const;
     void take_given(const MixtureTask& task);
 };
+
+// A sweep over rows [begin, end), leaf by leaf. expect() finds the degrees of belonging of a leaf,
+// or its labels where those are wanted; given() takes degrees that the caller knows; maximise()
+// adds the leaf to the sums.
+template <class Expect, class Given, class Maximise>
+COTERIE_INLINE void for_leaves(const MixtureTask& task, Leaf& leaf, int64_t begin, int64_t end,
+                               const Pause& pause, const Expect& expect, const Given& given,
+                               const Maximise& maximise) {
+    for (int64_t at = begin; at < end; at += kLeafRows) {
+        pause();
+        leaf.place(at, std::min<int64_t>(end, at + kLeafRows));
+        if (!task.computed()) {
+            given();
+        } else {
+            expect();
+            if (task.out.labels)
+                continue;
+            leaf.finish(task);
+        }
+        if (task.m_step.sums || task.m_step.shares)
+            maximise();
+    }
+}
+
+// Sums moments about the origin, where that is the plan, and about the centres where it is not or
+// where digits were lost. sums<about_origin>() says whether all digits were kept.
+template <class Sums> COTERIE_INLINE void sum_moments(const MixtureTask& task, const Sums& sums) {
+    if (task.path.about_origin) {
+        if (sums.template operator()<true>())
+            return;
+        task.events->repeated.fetch_add(1);
+    }
+    sums.template operator()<false>();
+}
 
 } // namespace coterie::COTERIE_LEVEL

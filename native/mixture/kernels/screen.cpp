@@ -93,7 +93,7 @@ void turn(const float* const* from, int begin, int end, float* out) {
 template <class Visit>
 COTERIE_INLINE void with_columns(const MixtureTask& task, const Leaf& leaf, const Visit& visit) {
     const auto in_place = [&](const auto* x) {
-        visit([x, d = leaf.d, origin = task.origin, scale = task.scale](int r, int j)
+        visit([x, d = leaf.d, origin = task.rows.origin, scale = task.rows.scale](int r, int j)
                   __attribute__((always_inline)) {
                       return (load4(x + static_cast<int64_t>(r) * d + j) - load<D4>(origin + j)) *
                              load<D4>(scale + j);
@@ -102,10 +102,10 @@ COTERIE_INLINE void with_columns(const MixtureTask& task, const Leaf& leaf, cons
     if (leaf.rows)
         visit([rows = leaf.rows, padded = leaf.padded](int r, int j) __attribute__((
                   always_inline)) { return load<D4>(rows + static_cast<size_t>(r) * padded + j); });
-    else if (task.rows->kind == Kind::float32)
-        in_place(static_cast<const float*>(task.rows->values) + leaf.first * leaf.d);
+    else if (task.rows.block->kind == Kind::float32)
+        in_place(static_cast<const float*>(task.rows.block->values) + leaf.first * leaf.d);
     else
-        in_place(static_cast<const double*>(task.rows->values) + leaf.first * leaf.d);
+        in_place(static_cast<const double*>(task.rows.block->values) + leaf.first * leaf.d);
 }
 
 // order: places by what they lack, so that those that need about as many columns come together.
@@ -184,7 +184,7 @@ void Screen::guess(const MixtureTask& task, const Leaf& leaf) const {
         }
         for (int c = 0; c < wide; c += kSide) {
             VF near[kFour][kVectors];
-            products(z, leaf.d, task.screen_means + c, wide, near);
+            products(z, leaf.d, task.screen.means + c, wide, near);
             for (int q = 0; q < kFour; ++q)
                 for (int p = 0; p < kVectors; ++p) {
                     chosen[q] = near[q][p] > highest[q] ? all(c + p * W) : chosen[q];
@@ -237,7 +237,8 @@ void Screen::compute(const MixtureTask& task, const Leaf& leaf, int c, const int
 void Screen::project(const MixtureTask& task, const Leaf& leaf, int own) const {
     static_assert(kFour * kSide == 64);
     const int k = leaf.k, d = leaf.d, wide = side_by_side(k), end = starts[own + 1];
-    const float* matrix = task.directions ? task.directions + own * product_size(k, d) : nullptr;
+    const float* matrix =
+        task.screen.directions ? task.screen.directions + own * product_size(k, d) : nullptr;
     for (int at = starts[own]; at < end; at += kFour) {
         const float* z[kFour];
         VF square[kFour], length[kFour], top[kFour];
@@ -253,13 +254,13 @@ void Screen::project(const MixtureTask& task, const Leaf& leaf, int own) const {
             uint64_t far = 0; // a bit for each row and component
             for (int p = 0; p < kVectors; ++p) {
                 const int c = c0 + p * W;
-                const VF slope = load<VF>(task.screen_slope + c),
-                         base = load<VF>(task.screen_base + c),
-                         slip_slope = load<VF>(task.direction_slope + c),
-                         slip_base = load<VF>(task.direction_base + c);
+                const VF slope = load<VF>(task.screen.slope + c),
+                         base = load<VF>(task.screen.base + c),
+                         slip_slope = load<VF>(task.screen.direction_slope + c),
+                         slip_base = load<VF>(task.screen.direction_base + c);
 #pragma GCC unroll 4
                 for (int q = 0; q < kFour; ++q) {
-                    const VF needed = (fma(slope, square[q], base) - top[q]) * task.screen_factor;
+                    const VF needed = (fma(slope, square[q], base) - top[q]) * task.screen.factor;
                     const VF slip = fma(slip_slope, length[q], slip_base);
                     const VF sure = max(abs(dots[q][p]) - slip, VF{});
                     const uint64_t sides =
@@ -296,20 +297,21 @@ int Screen::survivors(const MixtureTask& task, const Leaf& leaf, int c) const {
     float needed[kLeafRows], slips[kLeafRows], lack[kLeafRows], most = 0.f;
     for (int i = 0; i < count; ++i) {
         const int r = places[i];
-        const float bound = (task.screen_slope[c] * squares[r] + task.screen_base[c] - tops[r]) *
-                            task.screen_factor;
+        const float bound = (task.screen.slope[c] * squares[r] + task.screen.base[c] - tops[r]) *
+                            task.screen.factor;
         needed[i] = bound < kHuge ? bound : NAN;
-        slips[i] = task.direction_slope[c] * lengths[r] + task.direction_base[c];
+        slips[i] = task.screen.direction_slope[c] * lengths[r] + task.screen.direction_base[c];
         const float sure = std::max(std::fabs(dots[i]) - slips[i], 0.f);
         lack[i] = needed[i] - sure * sure;
         most = std::max(most, lack[i] < kHuge ? lack[i] : 0.f);
     }
     uint8_t order[kLeafRows];
     sort_by_lack(lack, count, most, order);
-    const float* factor = task.screen_factors + static_cast<size_t>(c) * packed_factor(d);
-    const float* shift = task.screen_shifts + static_cast<size_t>(c) * d;
-    const float* units =
-        task.units ? task.units + static_cast<size_t>(c) * leaf.k * leaf.padded : nullptr;
+    const float* factor = task.screen.factors + static_cast<size_t>(c) * packed_factor(d);
+    const float* shift = task.screen.shifts + static_cast<size_t>(c) * d;
+    const float* units = task.screen.units
+                             ? task.screen.units + static_cast<size_t>(c) * leaf.k * leaf.padded
+                             : nullptr;
     int left = 0;
     for (int g = 0; g < count; g += kGroup) {
         const float *z[kGroup], *v[kGroup];

@@ -62,15 +62,16 @@ size_t directions_doubles(const MixtureTask& task) {
 void mixture_directions(const MixtureTask& task, int c, double* scratch, float* directions,
                         float* units) {
     const int k = task.shape.k, d = task.shape.d, padded = (d + 3) / 4 * 4;
-    const double* factor = task.factors + c * packed_factor(d);
-    const double* mean = task.means + static_cast<size_t>(c) * d;
+    const double* factor = task.model.factors + c * packed_factor(d);
+    const double* mean = task.model.means + static_cast<size_t>(c) * d;
     double *between = scratch, *v = between + 8 * d, *along = v + 8 * d;
     for (int first = 0; first < k; first += 8) {
         const int few = std::min(8, k - first);
         std::fill(scratch, scratch + directions_doubles(task), 0.0);
         for (int q = 0; q < few; ++q)
             for (int i = 0; i < d; ++i)
-                between[8 * i + q] = task.means[static_cast<size_t>(first + q) * d + i] - mean[i];
+                between[8 * i + q] =
+                    task.model.means[static_cast<size_t>(first + q) * d + i] - mean[i];
         for_tiles(factor, d, [&](const double* u, int j, int wide) {
             kWhiten[wide](u, j, between, v + 8 * j);
         });

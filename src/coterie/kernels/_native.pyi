@@ -154,6 +154,18 @@ class Mixture:
     def labels(self, block: Block) -> NDArray[numpy.int32]:
         """(n,) the component of the largest degree, the lowest among equals."""
 
+    @property
+    def why(self) -> str:
+        """Which kernels the last sweep used, with reasons."""
+
+    @property
+    def repeated(self) -> int:
+        """Chunks whose sums lost digits about the origin and were taken again."""
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether bounds left over so many densities that all were computed."""
+
 def paged(size: int) -> NDArray[numpy.float64]:
     """
     An array of numbers, not set, whose memory returns to the system with it.
