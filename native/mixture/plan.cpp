@@ -1,4 +1,4 @@
-// plan.cpp: which kernels a sweep over a mixture uses, and why.
+// plan.cpp: the choice of kernels for a sweep over a mixture, with the reasons.
 #include "mixture/plan.hpp"
 
 #include "mixture/task.hpp"

@@ -1,4 +1,4 @@
-// task.hpp: what a sweep over a mixture is asked for, as kernels see it.
+// task.hpp: rows, parameters, moments and outputs of a sweep over a mixture, as kernels see them.
 #pragma once
 
 #include <atomic>
