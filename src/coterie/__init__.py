@@ -15,6 +15,8 @@ blocks of data, and a kernel does the arithmetic on one block::
 
     what people decide      how many clusters, how near, what went wrong     coterie.choosing
     what people keep        fitted models in files, without pickle           coterie.models
+    what people look at     figures and moving pictures of results           coterie.plots
+    what people type        commands, from a file to clusters and a model    coterie.cli
 
 Each layer imports only downwards.
 
