@@ -74,16 +74,22 @@ class Keeping(Record):
 
 
 @dataclass(frozen=True)
-class FitRequest(Record):
+class DataRequest(Record):
+    """Options of every command that reads INPUT and computes."""
+
+    source: str
+    reading: Reading
+    running: Running
+    console: Console
+
+
+@dataclass(frozen=True)
+class FitRequest(DataRequest):
     """coterie kmeans, mixture and dbscan."""
 
     method: str
-    source: str
     own: MethodOptions
-    reading: Reading
-    running: Running
     keeping: Keeping
-    console: Console
     degrees: bool = False
     kinds: bool = False
 
@@ -95,14 +101,10 @@ class FitRequest(Record):
 
 
 @dataclass(frozen=True)
-class ClusterRequest(Record):
+class ClusterRequest(DataRequest):
     """coterie cluster."""
 
-    source: str
-    reading: Reading
-    running: Running
     keeping: Keeping
-    console: Console
 
 
 @dataclass(frozen=True)
@@ -118,10 +120,9 @@ class PredictRequest(Record):
 
 
 @dataclass(frozen=True)
-class ChooseRequest(Record):
+class ChooseRequest(DataRequest):
     """coterie choose."""
 
-    source: str
     method: str
     clusters: Any  # candidates
     criterion: str
@@ -130,39 +131,28 @@ class ChooseRequest(Record):
     exact: bool
     picture: Path | None
     as_json: bool
-    reading: Reading
-    running: Running
-    console: Console
 
 
 @dataclass(frozen=True)
-class CompareRequest(Record):
+class CompareRequest(DataRequest):
     """coterie compare."""
 
-    source: str
     clusters: int | None
     eps: float | None
     min_samples: int
     models: tuple[str, ...]
     picture: Path | None
     as_json: bool
-    reading: Reading
-    running: Running
-    console: Console
 
 
 @dataclass(frozen=True)
-class PlotRequest(Record):
+class PlotRequest(DataRequest):
     """coterie plot."""
 
-    source: str
     data: str | None
     output: Path
     view: str
     axes: list[str | int] | None
-    reading: Reading
-    running: Running
-    console: Console
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Models in files: saved and loaded without pickle, every byte checked.
 
-`save_load.py` is the front; begin there. `container.py` knows bytes, `fields.py` and
-`compound_fields.py` values, `schemas.py` holds a table for each estimator, and `consistency.py`
-refuses values that do not fit together. The files in `tests/models/golden/` must load for ever.
+`save_load.py` is the front; begin there. `container.py` knows bytes, `fields.py` values,
+`schemas.py` holds a table for each estimator, and `consistency.py` refuses values that do not fit
+together. The files in `tests/models/golden/` must load for ever.
 """
 
 from coterie.models.container import ModelError

@@ -15,8 +15,18 @@ from coterie.estimators import DBSCAN, DBSCANPath, GaussianMixture, KMeans
 from coterie.kernels.dbscan_path_steps import Chain, Nearest
 from coterie.kernels.mixture_steps import Standardization
 from coterie.models import consistency
-from coterie.models.compound_fields import Record, Rows, Sequence, Table
-from coterie.models.fields import Array, Count, Kind, Names, Number, Plain
+from coterie.models.fields import (
+    Array,
+    Count,
+    Kind,
+    Names,
+    Number,
+    Plain,
+    Record,
+    Rows,
+    Sequence,
+    Table,
+)
 from coterie.models.schema import Nested, Parameter, Schema
 
 MOST_POWER = 2500  # of two, between any two float64
