@@ -1,4 +1,4 @@
-"""Mistakes in what the functions that choose are asked: named at the door, in our words."""
+"""Wrong arguments of all functions that choose: each is named before any work is done."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def not_called(*args: Any, **named: Any) -> None:
 
 @pytest.fixture
 def at_the_door(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No fit, and no look at the rows, before what was asked is known to be right."""
+    """No model is fitted and no row is read before all arguments are checked."""
     for module in ("k", "eps", "silhouettes", "compare", "diagnose"):
         # By the module itself: some functions have its name.
         place = importlib.import_module(f"coterie.choosing.{module}")

@@ -98,7 +98,7 @@ def test_collapsed_component() -> None:
     found = of(GaussianMixture(2, random_state=0), X)["collapsed-component"]
     assert "collapsed onto 2 points" in found.sentence
     assert found.parameters == {"n_components": 1}
-    scaled = of(GaussianMixture(2, random_state=0), 1e-90 * X)  # whatever the units
+    scaled = of(GaussianMixture(2, random_state=0), 1e-90 * X)  # in other units
     assert "collapsed onto 2 points" in scaled["collapsed-component"].sentence
 
 

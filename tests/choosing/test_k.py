@@ -1,4 +1,4 @@
-"""choose_k: picks what is there, says why, and names mistakes."""
+"""choose_k: the right number of groups, a true reason, and clear errors."""
 
 from __future__ import annotations
 

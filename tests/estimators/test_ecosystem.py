@@ -128,7 +128,7 @@ def test_tags():
 
 
 class Listener:
-    """A callback of scikit-learn's protocol that writes down what it is told."""
+    """A callback of scikit-learn's protocol that writes down its events."""
 
     def __init__(self, stop_after=None):
         self.told, self.scores, self.stop_after = [], [], stop_after

@@ -1,4 +1,4 @@
-"""Who listens to a fit cannot change it: arrays told to callbacks are copies or read-only."""
+"""Callbacks cannot change a fit: the arrays that they see are copies or read-only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WEIGHTS = np.linspace(0.5, 2.0, len(X))
 
 
 def arrays_in(told: Any, depth: int = 3) -> Iterator[np.ndarray[Any, Any]]:
-    """Every array within what a listener was told."""
+    """Yield every array within an event."""
     if isinstance(told, np.ndarray):
         yield told
     elif sparse.issparse(told):

@@ -53,7 +53,7 @@ def test_gaps_are_filled_column_by_column(dtype, small_pieces):
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs signals")
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_a_signal_is_handled_between_two_pieces(form, monkeypatch):
-    """The handler runs before the copy is whole: each piece notes what it copies."""
+    """The handler runs before the copy is whole: each piece notes its rows."""
     copied = []
 
     def interrupt(number, frame):

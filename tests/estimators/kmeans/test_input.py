@@ -1,4 +1,4 @@
-"""What may come in, and what is said about the rest: expected, actual, remedy."""
+"""Input of k-means: forms that are accepted, and errors with expected, actual, remedy."""
 
 from __future__ import annotations
 

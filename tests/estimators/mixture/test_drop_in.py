@@ -52,7 +52,7 @@ def test_stops_in_the_same_iteration(family: str) -> None:
 
 @pytest.mark.parametrize("missing", [("weights_init",), ("means_init",), ("precisions_init",)])
 def test_some_parts_given(missing: tuple[str, ...]) -> None:
-    """What is not given comes from k-means, as in scikit-learn."""
+    """Other parts come from k-means, as in scikit-learn."""
     X = np.concatenate([np.random.default_rng(0).normal(size=(50, 2)) + c for c in (0.0, 9.0)])
     start = start_from(X, "full", 2)
     order = np.argsort(start["means_init"][:, 0])

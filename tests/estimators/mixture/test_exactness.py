@@ -39,7 +39,7 @@ def beside_the_reference(
         floor=relative_floor(X) if reg_covar is None else np.full(X.shape[1], reg_covar),
         added=reg_covar is not None,
     )
-    if reg_covar is None:  # what is added each time is no part of the likelihood
+    if reg_covar is None:  # a term added in each iteration is no part of the likelihood
         assert_monotone(model)
     return model, answer
 

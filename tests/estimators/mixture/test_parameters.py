@@ -1,4 +1,4 @@
-"""Parameters of GaussianMixture: what they do, and what is said when they are wrong."""
+"""Parameters of GaussianMixture: their effects, and the errors on wrong ones."""
 
 from __future__ import annotations
 
@@ -314,7 +314,7 @@ def test_flat_components_end_with_a_message() -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_component_without_points_is_named(family: str) -> None:
-    """It begins far from all rows. The fit goes on without it, and says what could be done."""
+    """A component begins far from all rows. The fit goes on without it and names remedies."""
     X = groups()
     start = start_from(X, family)
     start["means_init"][1] = 1e4

@@ -114,7 +114,7 @@ def test_callbacks_of_scikit_learn() -> None:
     ended = [name for kind, name, _ in listener.told[1:-1] if kind == "end"]
     assert ended.count("run") == 2
     assert listener.told[-2:] == [("end", "fit", 0), "teardown"]
-    # What the listener scores after an iteration is the error that enters the next one.
+    # The score of the listener after an iteration is the error that enters the next one.
     first = [-record.error / len(X) for record in model.runs_[0].history[1:]]
     np.testing.assert_allclose(listener.scores[: len(first)], first, rtol=1e-9)
     stopping = Listener(stop_after=1)
