@@ -181,8 +181,12 @@ def test_messages_speak_of_options(run: Run, tmp_path: Path) -> None:
 
 def test_options_of_csv_and_npz_files_are_for_no_other_tables(run: Run, flowers: Path) -> None:
     np.save("rows.npy", np.eye(3))
+    data_files.written(Path("rows.json"), '[{"a": 1}, {"a": 2}]')
+    data_files.written(Path("rows.jsonl"), '{"a": 1}\n{"a": 2}\n')
     for option, path, says in (
         ("--separator=;", "rows.npy", "--separator is for CSV files, and rows.npy is none"),
+        ("--decimal=,", "rows.json", "--decimal is for CSV files, and rows.json is none"),
+        ("--no-header", "rows.jsonl", "--header is for CSV files, and rows.jsonl is none"),
         ("--array=x", flowers, "--array is for NPZ files"),
     ):
         result = run("kmeans", path, "-k", 2, option)

@@ -68,11 +68,10 @@ def check_format(given: Mapping[str, Any], path: Path, source: str) -> None:
     asked = [name for name in (*OF_TEXTS, "array") if name in given]
     if not asked:
         return
-    from coterie.data.file_types import first_bytes, is_json, kind_by_first_bytes
+    from coterie.data.file_types import first_bytes, is_delimited
 
     start = first_bytes(path)
-    zipped = start.startswith(b"\x1f\x8b")
-    text = zipped or (kind_by_first_bytes(path, start) is None and not is_json(start))
+    text = is_delimited(path, start)
     for name in asked:
         meant = "CSV files" if name in OF_TEXTS else "NPZ files"
         if not (text if name in OF_TEXTS else start.startswith(b"PK")):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from coterie.data.errors import DataError
 
+GZIP = b"\x1f\x8b"
 # Offset, bytes, kind. RIFF holds several kinds, which later bytes tell; so does Ogg, see below.
 FIRST_BYTES = (
     (0, b"\x89PNG", "picture"),
@@ -26,7 +27,7 @@ FIRST_BYTES = (
     (0, b"\x93NUMPY", "table"),
     (0, b"PK\x03\x04", "table"),
     (0, b"PK\x05\x06", "table"),
-    (0, b"\x1f\x8b", "table"),
+    (0, GZIP, "table"),
 )
 LOOKED_AT = 256  # bytes
 _OLDER_VIDEO = (b"moov", b"mdat", b"wide", b"free")  # at 4, if the name agrees: they are words
@@ -120,6 +121,13 @@ def is_json_array(start: bytes) -> bool:
     """Return True if a text begins as an array of objects does."""
     bare = start.lstrip(_BEFORE_JSON)
     return bare.startswith(b"[") and bare[1:].lstrip(_BEFORE_JSON).startswith(b"{")
+
+
+def is_delimited(path: Path, start: bytes) -> bool:
+    """Return True for a text of cells, also gzipped: for files of no other beginning."""
+    if start.startswith(GZIP):
+        return True
+    return not (kind_by_first_bytes(path, start) or is_json(start) or is_json_array(start))
 
 
 def check_extension(path: Path, start: bytes) -> None:

@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 
 from coterie.data.errors import DataError, required
-from coterie.data.file_types import check_is_text
+from coterie.data.file_types import GZIP, check_is_text
 from coterie.data.memory_limits import ALWAYS_ALLOWED, Limits
 from coterie.data.tables.cells import MISSING
 from coterie.data.tables.delimited_errors import (
@@ -56,7 +56,7 @@ class Delimited:
         _check_options(separator, decimal)
         self.path, self.limits = path, limits
         with path.open("rb") as file:
-            zipped = file.read(2) == b"\x1f\x8b"
+            zipped = file.read(len(GZIP)) == GZIP
         self.format = "csv.gz" if zipped else "csv"
         self._text = _unzipped(path, limits) if zipped else None
         self.dialect = self._dialect(separator, decimal, header)
