@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from coterie.kernels import reference
+from coterie.kernels.dbscan_steps import NAMED_POWERS
 from coterie.kernels.reference.dbscan import predict
 
 DATA = ("normal", "lattice", "tenths", "duplicates", "offset", "blobs", "line", "constant", "wild")
@@ -39,9 +40,8 @@ class Case:
     @property
     def plain(self) -> dict[str, Any]:
         """The metric of the reference: powers 1, 2 and infinity have their own names."""
-        named = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
-        by_name = self.metric == "minkowski" and self.p in named
-        return {"metric": named[self.p] if by_name else self.metric, "p": self.p}
+        by_name = self.metric == "minkowski" and self.p in NAMED_POWERS
+        return {"metric": NAMED_POWERS[self.p] if by_name else self.metric, "p": self.p}
 
     @property
     def repeatable(self) -> NDArray[np.bool_]:

@@ -13,6 +13,7 @@ from coterie.kernels.block import Block
 
 Labels = NDArray[np.int64]
 METRICS = ("euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "haversine")
+NAMED_POWERS = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}  # of minkowski
 INDEXES = ("auto", "grid", "tree", "tree64", "brute")
 
 
@@ -33,8 +34,9 @@ class Measure:
     @property
     def native(self) -> tuple[str, float, float]:
         """(metric, p, eps), minkowski under its own name where it has one."""
-        named = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
-        metric = named.get(self.p, "minkowski") if self.metric == "minkowski" else self.metric
+        metric = (
+            NAMED_POWERS.get(self.p, "minkowski") if self.metric == "minkowski" else self.metric
+        )
         return metric, float(self.p), float(self.eps)
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.algorithms.dbscan.dbscan import PointKind
 from coterie.colours import cluster_colours
-from coterie.plots.style import NOISE, colours_of
+from coterie.plots.style import NOISE_COLOUR, colours_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +18,7 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 DOTS = 20_000
 RASTERED = 3000  # dots: in SVG and PDF as a picture, which stays small
-NOISY, BORDER, CORE, WAITING = range(4)
+WAITING = len(PointKind)  # a kind of its own: points that a trace has not reached yet
 CELLS = 420  # of the density picture, along the longer side
 
 
@@ -26,23 +27,23 @@ def draw_points(
 ) -> None:
     """Rows as dots, or as a picture of their density if there are too many for dots.
 
-    kind : (n,) noise, border, core, or waiting to be reached; None if there is no such thing.
+    kind : (n,) a `PointKind`, or `WAITING`; None for clusters of other methods.
     """
     if len(points) > DOTS:
         _density(axes, points, labels, palette)
         return
     size = float(np.clip(16_000 / max(len(points), 1), 4.0, 26.0))
     colours = colours_of(labels, palette)
-    core = labels >= 0 if kind is None else kind == CORE
+    core = labels >= 0 if kind is None else kind == PointKind.CORE
     # A random order, so that no cluster lies on top because of its number.
     order = np.random.default_rng(0).permutation(np.flatnonzero(core))
     _dots(axes, points[order], s=size, c=colours[order], alpha=0.75, linewidths=0)
-    noise = labels < 0 if kind is None else kind == NOISY
-    _dots(axes, points[noise], s=1.1 * size, c=[NOISE], marker="x", linewidths=0.9)
+    noise = labels < 0 if kind is None else kind == PointKind.NOISE
+    _dots(axes, points[noise], s=1.1 * size, c=[NOISE_COLOUR], marker="x", linewidths=0.9)
     if kind is not None:
-        edge, waiting = kind == BORDER, kind == WAITING
+        edge, waiting = kind == PointKind.BORDER, kind == WAITING
         _dots(axes, points[edge], s=0.7 * size, facecolors="white", edgecolors=colours[edge])
-        _dots(axes, points[waiting], s=0.6 * size, c=[NOISE], alpha=0.6, linewidths=0)
+        _dots(axes, points[waiting], s=0.6 * size, c=[NOISE_COLOUR], alpha=0.6, linewidths=0)
 
 
 def _dots(axes: Axes, points: Floats, **style: Any) -> None:
@@ -79,7 +80,7 @@ def _density(axes: Axes, points: Floats, labels: Labels, palette: Floats) -> Non
     cell = np.clip(row, 0, cells[0] - 1) * cells[1] + np.clip(column, 0, cells[1] - 1)
     size = cells[0] * cells[1]
     counts = np.bincount(cell, minlength=size)
-    shades = np.concatenate([palette, NOISE[None]])
+    shades = np.concatenate([palette, NOISE_COLOUR[None]])
     colour = np.zeros((size, 3))
     for channel in range(3):
         colour[:, channel] = np.bincount(cell, shades[labels, channel], minlength=size)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, FAINT, LINE, GRID = "#1f2933", "#7b8794", "#c3cbd3", "#eef1f4"
-NOISE = np.array([0.62, 0.66, 0.70])
+NOISE_COLOUR = np.array([0.62, 0.66, 0.70])
 ACCENT, SECOND = "#0072B2", "#D55E00"
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -89,7 +89,7 @@ def colours_of(labels: NDArray[np.intp], palette: NDArray[np.float64] | None = N
     """Return one colour per row, (n, 3); noise is grey."""
     if palette is None:
         palette = cluster_colours(int(labels.max(initial=-1)) + 1)
-    return np.concatenate([palette, NOISE[None]])[labels]
+    return np.concatenate([palette, NOISE_COLOUR[None]])[labels]
 
 
 class Display:

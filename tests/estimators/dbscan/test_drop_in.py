@@ -258,7 +258,7 @@ def test_the_index_and_its_reason():
         ({}, ("grid", "points in an occupied cell")),
         ({"metric": "manhattan"}, ("tree", "Euclidean distance in two columns")),
         ({"count_neighbors": True}, ("tree", "all neighbours")),
-        ({"metric": "canberra"}, ("pairwise", "no kernel")),
+        ({"metric": "canberra"}, ("pairwise", "no native kernel")),
     ):
         model = DBSCAN(eps=0.3, **given).fit(X)
         assert model.index_ == words[0]

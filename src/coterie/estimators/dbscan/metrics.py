@@ -11,10 +11,9 @@ from scipy import sparse
 from sklearn.metrics.pairwise import _VALID_METRICS
 
 from coterie.estimators.pieces import pieces
-from coterie.kernels.dbscan_steps import METRICS, Measure
+from coterie.kernels.dbscan_steps import METRICS, NAMED_POWERS, Measure
 
 ALIASES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
-NAMED_POWERS = {1.0: "manhattan", 2.0: "euclidean", math.inf: "chebyshev"}
 POWERS = 960  # an exponent: float64 has larger and smaller numbers, which terms of a sum may be
 WITHDRAWN = {"wminkowski"}  # scikit-learn still lists it, SciPy has it no more
 METRIC_NAMES = set(_VALID_METRICS) - WITHDRAWN | {"precomputed"}
