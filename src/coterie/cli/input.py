@@ -98,7 +98,9 @@ def _file(source: str) -> Iterator[Path]:
     """Yield the path to read: that of the argument, or of a copy of stdin."""
     if source == "-":
         if sys.stdin is None:
-            raise click.UsageError("expected data on standard input, which is closed")
+            raise click.UsageError(
+                "expected data on standard input, which is closed; name a file, or pipe data in"
+            )
         with tempfile.TemporaryDirectory(prefix="coterie-") as folder:
             copy = Path(folder) / "stdin"
             with copy.open("wb") as file:

@@ -50,7 +50,9 @@ def _check(request: ChooseRequest) -> None:
     """Refuse options of the other methods, which would be passed over."""
     method, criterion = request.method, request.criterion
     if method == "dbscan" and (request.clusters is not None or criterion != "auto"):
-        raise click.UsageError("--clusters and --criterion are for k-means and mixtures; leave out")
+        raise click.UsageError(
+            "--clusters and --criterion are for k-means and mixtures; leave them out"
+        )
     if method != "dbscan" and request.metric is not None:
         raise click.UsageError("--metric is for --method dbscan; leave it out")
     if method != "dbscan" and criterion not in ("auto", *CRITERIA[method]):

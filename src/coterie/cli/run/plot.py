@@ -32,7 +32,10 @@ def run(request: PlotRequest) -> None:
         else:
             figure = _figure(_on_data(model, request, console), request)
     elif data is not None:
-        raise click.UsageError(f"expected a saved model before DATA, got {source!r}")
+        raise click.UsageError(
+            f"expected a saved model before DATA, got {source!r}; leave DATA out, or name a model "
+            "saved with --save"
+        )
     else:
         rows, _ = read_timed(source, request.reading, console)
         _axes(request, rows.columns)
@@ -98,7 +101,8 @@ def _listed(names: Sequence[str], most: int = 12) -> str:
 def _history(model: Any) -> Any:
     if not hasattr(model, "history_"):
         raise click.UsageError(
-            "--view history is of k-means and mixtures; DBSCAN has no iterations"
+            "--view history is of k-means and mixtures, and DBSCAN has no iterations; take --view "
+            "clusters or silhouette"
         )
     from coterie.plots import HistoryDisplay
 

@@ -129,5 +129,7 @@ def _check_words(rows: Any, data: Dataset) -> None:
 def _degrees(model: Model, data: Dataset) -> dict[str, Any]:
     """Return columns of degrees of belonging; `data` as the estimator sees them."""
     if not hasattr(model.estimator, "predict_proba"):
-        raise click.UsageError("--degrees are of mixtures, and this model is another method's")
+        raise click.UsageError(
+            "--degrees are of mixtures, and this model is another method's; leave it out"
+        )
     return degrees_of(model.estimator, data.X)
