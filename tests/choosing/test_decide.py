@@ -68,3 +68,13 @@ def test_columns_of_unequal_spread_are_named() -> None:
     assert found.ratio == pytest.approx(np.std([0, 300, 600]) / 0.5)
     assert unequal_spreads(X[:, :2]) is None  # a constant column spreads nowhere
     assert unequal_spreads(X * [1, 1, 1 / 100]) is None
+
+
+@pytest.mark.parametrize("scale", [1e-160, 1.0, 1e200])
+def test_unequal_spreads_at_every_scale(scale: float) -> None:
+    """Squares of such values would vanish or overflow."""
+    rng = np.random.default_rng(0)
+    found = unequal_spreads(rng.normal(size=(300, 2)) * [scale, 30 * scale])
+    assert found is not None
+    assert (found.wide, found.narrow) == (1, 0)
+    assert found.ratio == pytest.approx(30, rel=0.1)

@@ -16,7 +16,9 @@ from sklearn.metrics import adjusted_rand_score, homogeneity_score
 
 from coterie.choosing.eps import EpsChoice
 from coterie.choosing.k import KChoice
+from coterie.choosing.spreads import spreads
 from coterie.formatting import number, plural
+from coterie.interruptible import interruptible
 
 UNEQUAL = 10.0  # ratio of spreads from which columns are scaled
 SAME = 0.9  # adjusted Rand index of clusterings that count as the same
@@ -46,7 +48,7 @@ class Decision:
 
 def unequal_spreads(X: Any) -> UnequalSpreads | None:
     """Return the columns of largest and smallest spread where they need scaling. (n, d)"""
-    spread = np.nanstd(X.astype(np.float64), axis=0)
+    spread, _ = spreads(X)
     varying = np.flatnonzero(spread > 0)
     if len(varying) < 2:
         return None
@@ -90,11 +92,11 @@ class Evidence:
         dense = self.dbscan.model.labels_
         inside = dense >= 0
         labels = self.kmeans.model.labels_[inside]
-        if adjusted_rand_score(dense[inside], labels) >= SAME:
+        if interruptible(adjusted_rand_score, dense[inside], labels) >= SAME:
             return True
         picks, k = self.kmeans.picks, self.kmeans.k
         row = next(row for row in self.kmeans.rows if row.k == k)
-        divides = homogeneity_score(dense[inside], labels) >= WITHIN
+        divides = interruptible(homogeneity_score, dense[inside], labels) >= WITHIN
         agreed = k in (picks.get("knee"), picks.get("stability"))
         return bool(divides and agreed and (row.silhouette or 0.0) >= GOOD)
 
@@ -106,7 +108,7 @@ class Evidence:
         if mixture.k < 2 or not agreed or not sure:
             return False
         other = self.kmeans.model.labels_
-        return bool(adjusted_rand_score(mixture.model.predict(self.X), other) < SAME)
+        return bool(interruptible(adjusted_rand_score, mixture.model.predict(self.X), other) < SAME)
 
 
 def _against_kmeans(kmeans: KChoice, dbscan: Any) -> str:

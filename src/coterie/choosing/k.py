@@ -25,6 +25,7 @@ from coterie.choosing.silhouettes import silhouettes
 from coterie.choosing.uniform_silhouette import silhouette_of_uniform_rows
 from coterie.estimators import GaussianMixture, KMeans
 from coterie.formatting import text_table
+from coterie.interruptible import interruptible
 
 MOST_RESTARTS = 1_000_000
 FEW_COLUMNS = 100  # up to so many, full covariances are quick
@@ -197,7 +198,11 @@ class _Fits:
             others.append(found)
             if best is None or _error(model) < _error(best):
                 best, labels = model, found
-        agreement = [adjusted_rand_score(labels, other) for other in others if other is not labels]
+        agreement = [
+            interruptible(adjusted_rand_score, labels, other)
+            for other in others
+            if other is not labels
+        ]
         stability = float(np.mean(agreement)) if agreement else None
         assert labels is not None
         return cls(k, best, labels, stability, time.perf_counter() - began)

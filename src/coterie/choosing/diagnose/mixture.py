@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from coterie.choosing.diagnose.case import ONE_HOLDS_NEARLY_ALL, Case, Diagnosis
-from coterie.choosing.diagnose.data import spreads
 from coterie.choosing.sampling import row_keys
+from coterie.choosing.spreads import spreads
 from coterie.formatting import number, plural, share
 from coterie.remedies import Remedy
 
