@@ -62,11 +62,26 @@ def test_a_comma_that_could_be_a_decimal_sign_is_never_taken_for_one(text: str) 
         ("# c\na,b\n10,20\n30,x\n" + "1,2\n" * 30, r"number in line 4, column 'b', got 'x'"),
         ('"1,5";"2"\n"2,5";"3"\n"3,5"\n', r"expected 2 cells in every line, got 1 in line 3"),
         ("#ff0000,1\n#00ff00,2\nred,3\n", r"clearly names or clearly data"),
+        ("a,b\n1,2\n3,4\x1f\n" + "5,6\n" * 30, r"number in line 3, column 'b', got '4\\x1f'"),
+        ("a,b\n1,   NA\n2,3\n4,5\n", r"line 2, column 'b', got '   NA'; remove the blanks"),
     ],
 )
 def test_uneven_lines_are_named(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(DataError, match=says):
         read_table(written(tmp_path / "t.csv", text))
+
+
+def test_signs_of_missing_values_may_have_blanks_around_them(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.csv", "a, b, c\n1, NA, 3\n4, , 6\n7, nan , 9\n")
+    data = read_table(path, columns=["a", "c"], missing="keep")
+    np.testing.assert_array_equal(data.X, [[1, 3], [4, 6], [7, 9]])
+    path = written(tmp_path / "u.csv", "a, b\n1, 2\n3, \n4, NA\n")
+    X = read_table(path, missing="keep").X
+    np.testing.assert_array_equal(X, [[1, 2], [3, np.nan], [4, np.nan]])
+
+
+def test_numbers_of_thousands_of_digits_are_compared_as_texts() -> None:
+    assert find_dialect(f",a\n{'9' * 5000},1\n").types == ("row number", "number")
 
 
 def test_a_title_stays_an_error_where_the_separator_is_given() -> None:

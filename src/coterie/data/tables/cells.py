@@ -6,9 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+BLANK = " \t"  # around a number, as pyarrow reads it
 MISSING = frozenset(
     ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "?"]
 )
+NULLS = MISSING | {f"{a}{sign}{b}" for sign in MISSING for a in ("", " ") for b in ("", " ")}
 # Signs of a missing value that are not read as such: their meaning differs between programs.
 UNUSUAL = frozenset(
     {".", "..", "-", "--", "---", "*", "na", "n.a.", "n.d.", "nd", "none", "<na>", "nat", "nil"}
@@ -32,17 +34,17 @@ _TRUTH = frozenset(["true", "false"])
 
 def is_number(cell: str, decimal: str = ".") -> bool:
     """Return True for a number, written with this decimal sign."""
-    return _NUMBER[decimal].fullmatch(cell.strip()) is not None
+    return _NUMBER[decimal].fullmatch(cell.strip(BLANK)) is not None
 
 
 def is_missing(cell: str) -> bool:
     """Return True for a cell that stands for a missing value."""
-    return cell.strip() in MISSING
+    return cell.strip(BLANK) in MISSING
 
 
 def is_whole(cell: str) -> bool:
     """Return True for a whole number without a sign."""
-    bare = cell.strip()
+    bare = cell.strip(BLANK)
     return bare.isascii() and bare.isdigit()
 
 
@@ -53,7 +55,7 @@ def type_of(cells: Sequence[str], decimal: str) -> str:
         return "nothing"
     if all(is_number(cell, decimal) for cell in present):
         return "number"
-    return "truth" if all(cell.strip().lower() in _TRUTH for cell in present) else "text"
+    return "truth" if all(cell.strip(BLANK).lower() in _TRUTH for cell in present) else "text"
 
 
 def odd_cell(cells: Sequence[str], decimal: str) -> str | None:
@@ -62,7 +64,7 @@ def odd_cell(cells: Sequence[str], decimal: str) -> str | None:
     At least half of the cells are numbers, or written as people write them ("1,234", "12 %"), or
     all are signs of missing values that are not known as such.
     """
-    present = [cell.strip() for cell in cells if not is_missing(cell)]
+    present = [cell.strip(BLANK) for cell in cells if not is_missing(cell)]
     others = Counter(cell for cell in present if not is_number(cell, decimal))
     if not others:
         return None

@@ -18,7 +18,7 @@ import numpy as np
 from coterie.data.errors import DataError, required
 from coterie.data.file_types import GZIP, check_is_text
 from coterie.data.memory_limits import ALWAYS_ALLOWED, Limits
-from coterie.data.tables.cells import MISSING
+from coterie.data.tables.cells import NULLS
 from coterie.data.tables.delimited_errors import (
     LONGEST_LINE,
     endless,
@@ -144,7 +144,7 @@ class Delimited:
                 include_columns=[str(i) for i in wanted],
                 column_types={**{str(i): pa.float64() for i in chosen}, **truth},
                 decimal_point=self.dialect.decimal,
-                null_values=sorted(MISSING),
+                null_values=sorted(NULLS),
             ),
         )
         with self._open() as file:

@@ -9,7 +9,7 @@ from typing import IO
 
 from coterie.data.errors import DataError
 from coterie.data.memory_limits import readable
-from coterie.data.tables.cells import is_missing, is_number
+from coterie.data.tables.cells import NULLS, is_missing, is_number
 from coterie.data.tables.dialect import Dialect
 
 SHOWN = 40  # characters of a cell that a message quotes
@@ -147,8 +147,10 @@ def _ragged(line: int, record: list[str], width: int, dialect: Dialect) -> DataE
 
 
 def _cell_error(cell: str, decimal: str) -> str | None:
-    if is_missing(cell):
+    if cell in NULLS:
         return None
+    if is_missing(cell):
+        return f"{cell[:SHOWN]!r}; remove the blanks around it"
     if not is_number(cell, decimal):
         return (
             f"{cell[:SHOWN]!r}; correct it, leave the cell empty if the value is missing, "

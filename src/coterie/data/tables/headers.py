@@ -44,7 +44,7 @@ def _names_by_number(first: Record, below: Sequence[Record], types: Sequence[str
 
 def counts_rows(cells: Sequence[str]) -> bool:
     """Return True for cells that could be row numbers: whole and distinct."""
-    return all(map(is_whole, cells)) and len({int(cell) for cell in cells}) == len(cells)
+    return all(map(is_whole, cells)) and len({c.strip().lstrip("0") for c in cells}) == len(cells)
 
 
 def names_rows(first: Record, below: Sequence[Record], types: Sequence[str]) -> bool:
