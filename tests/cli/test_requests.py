@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("click")
 
+from coterie import read
 from coterie.cli import requests
 from coterie.cli.app import SUMMARIES
-from coterie.cli.methods import METHODS
+from coterie.cli.methods import METHODS, MethodOptions, Running
+from coterie.cli.option_names import OPTIONS
 from coterie.cli.option_rules import RULES
 from coterie.cli.requests import FitRequest, Keeping, Reading
 
 
 def options_of(command: str) -> set[str]:
     """Return the names that click hands to a command."""
-    parameters = import_module(f"coterie.cli.commands.{command}").command.params
-    return {str(parameter.name) for parameter in parameters if parameter.expose_value}
+    return {str(parameter.name) for parameter in parameters_of(command) if parameter.expose_value}
+
+
+def parameters_of(command: str) -> list[Any]:
+    found: list[Any] = import_module(f"coterie.cli.commands.{command}").command.params
+    return found
 
 
 def taken_by(command: str) -> set[str]:
@@ -48,6 +55,43 @@ def test_a_request_asks_for_no_option_that_its_command_lacks(command: str) -> No
     absent = needed - {"method", "own", "reading", "running", "keeping", "console"}
     absent -= options_of(command)
     assert not absent, f"the command has no option for {', '.join(sorted(absent))}"
+
+
+def options_of_methods() -> list[tuple[str, str]]:
+    """Return each option of a method behind its command."""
+    return [(command, field.name) for command in METHODS for field in fields(options_for(command))]
+
+
+def options_for(command: str) -> type[MethodOptions]:
+    return METHODS[command].options
+
+
+@pytest.mark.parametrize(("command", "option"), options_of_methods())
+def test_an_option_of_a_method_reaches_its_estimator(
+    command: str, option: str, tmp_path: Path
+) -> None:
+    np.save(tmp_path / "rows.npy", np.eye(9))
+    data, usual = read(tmp_path / "rows.npy"), options_for(command)()
+    asked = replace(usual, **{option: another_value(command, option, getattr(usual, option))})
+    if asked.size != usual.size:  # the number of clusters, or eps: `estimator` gets it by itself
+        return
+    before, after = (own.estimator(3, data, Running()).get_params() for own in (usual, asked))
+    changed = [name for name in before if after[name] != before[name]]
+    assert changed, f"estimator() in cli/methods.py does not pass {option} on"
+    for name in changed:
+        assert OPTIONS.get(name) == f"--{option.replace('_', '-')}", (
+            f"OPTIONS of cli/option_names.py lack {name}, which messages of the library name"
+        )
+
+
+def another_value(command: str, option: str, default: Any) -> Any:
+    """Return a legal value of an option that asks for something else than its default."""
+    [parameter] = [found for found in parameters_of(command) if found.name == option]
+    choices = getattr(parameter.type, "choices", ())
+    if choices:
+        usual = "euclidean" if option == "metric" else default  # a metric follows the data
+        return next(choice for choice in choices if choice != usual)
+    return True if default is False else 7
 
 
 def test_every_option_of_reading_has_a_rule() -> None:
