@@ -83,6 +83,23 @@ def test_choose_prints_the_table_and_tells_the_reason(run: Run) -> None:
     assert dense["plateau"][0] < dense["eps"] < dense["plateau"][1]
 
 
+def test_models_of_the_same_name_are_compared_under_their_paths(run: Run) -> None:
+    for folder, k in (("old", 2), ("new", 3)):
+        Path(folder).mkdir()
+        run("kmeans", "blobs:60", "-k", k, "--save", f"{folder}/x.coterie", "-q")
+    run("kmeans", "blobs:60", "-k", 4, "--save", "y.coterie", "-q")
+    files = ("old/x.coterie", "new/x.coterie", "y.coterie")
+    arguments = [part for file in files for part in ("--model", file)]
+    told = json.loads(run("compare", "blobs:60", *arguments, "--json").out)
+    assert told["model"] == ["old/x.coterie", "new/x.coterie", "y"]
+    assert told["clusters"] == [2, 3, 4]
+
+
+def test_one_row_can_be_compared(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "one.csv").write_text("a\n1\n")
+    assert json.loads(run("compare", "one.csv", "--json").out)["clusters"] == [1, 1, 0]
+
+
 def test_compare_all_three(run: Run) -> None:
     result = run("compare", "paper-non-convex", "-k", 2)
     names = [line.split()[0] for line in result.out.splitlines()[1:4]]

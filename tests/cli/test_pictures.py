@@ -39,6 +39,19 @@ def test_iterations_as_a_film(run: Run) -> None:
         assert film.n_frames >= 2
 
 
+def test_a_model_of_stdin_or_of_a_lost_file_needs_its_data(run: Run, flowers: Path) -> None:
+    run("kmeans", "-", "-k", 2, "--save", "piped.coterie", "-q", stdin=flowers.read_bytes())
+    run("kmeans", flowers, "-k", 2, "--save", "lost.coterie", "-q", "-o", "labels.csv")
+    rows = flowers.read_bytes()
+    flowers.unlink()
+    for model in ("piped.coterie", "lost.coterie"):
+        result = run("plot", model, "-o", "x.png")
+        assert result.code == 2
+        assert f"name them: coterie plot {model} DATA" in result.told
+    flowers.write_bytes(rows)
+    assert run("plot", "piped.coterie", flowers, "-o", "x.png").code == 0
+
+
 def test_plots_of_choices_and_comparisons(run: Run) -> None:
     assert run("choose", "blobs:60", "-k", 4, "--plot", "k.png").code == 0
     assert run("choose", "moons", "--method", "dbscan", "--plot", "eps.png").code == 0

@@ -127,6 +127,11 @@ def _not_found(source: str) -> str:
     return f"expected a file, a folder, - for stdin or a toy set, found no {source!r}; {hint}"
 
 
+def is_there(source: str) -> bool:
+    """A file, a folder or a toy set has this name."""
+    return Path(source).exists() or source == PICTURE or toy_set(source) is not None
+
+
 def toy_set(name: str) -> Callable[[], Dataset] | None:
     """Return a function that makes the toy set of this name, such as blobs:1000, if any."""
     found = re.fullmatch(rf"({'|'.join(TOYS)})(?::(\d+))?", name)

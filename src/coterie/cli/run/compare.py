@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +35,7 @@ def run(request: CompareRequest) -> None:
             "k-means and DBSCAN need every cell, and --missing keep leaves gaps; take --missing "
             "median or drop, or compare mixtures that were fitted to gaps, with --model"
         )
-    loaded = {Path(path).stem: load_model(path) for path in request.models}
+    loaded = {name: load_model(path) for name, path in _named(request.models).items()}
     data, _ = read_timed(request.source, request.reading, console)
     models: dict[str, Any] = dict(loaded) or _all_three(data, request, console)
     rows = data if loaded else data.X
@@ -56,6 +58,12 @@ def run(request: CompareRequest) -> None:
         console.tell("wrote", f"picture to {request.picture}")
 
 
+def _named(paths: Sequence[str]) -> dict[str, str]:
+    """Return files of models by name: without folder and ending if that tells them apart."""
+    stems = Counter(Path(path).stem for path in set(paths))
+    return {path if stems[Path(path).stem] > 1 else Path(path).stem: path for path in paths}
+
+
 def _labels(model: Any, rows: Any) -> Any:
     return model.predict(rows) if hasattr(model, "scaling") else model.fit_predict(rows)
 
@@ -67,7 +75,7 @@ def _all_three(data: Dataset, request: CompareRequest, console: Console) -> dict
     k, eps = request.clusters, request.eps
     if k is None:
         found = chosen_k(data, kmeans, running, console)
-        k = max(found.choice.k, 2)
+        k = min(max(found.choice.k, 2), len(data))
         console.tell("why", found.reason)
     if eps is None:
         choice = chosen_eps(data, dbscan, running, console)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
+from coterie.cli.input import is_there
 from coterie.cli.labels_output import check_not_input
 from coterie.cli.pictures import display, write_figure
 from coterie.cli.requests import PlotRequest
@@ -52,7 +52,7 @@ def run(request: PlotRequest) -> None:
 def _on_data(model: Model, request: PlotRequest, console: Console) -> Result:
     """Return the clusters by the model of DATA, or of the data of its fit."""
     where = request.data or model.provenance.get("source")
-    if where is None or (request.data is None and not Path(where).exists() and "/" in str(where)):
+    if where is None or (request.data is None and not is_there(str(where))):
         raise click.UsageError(
             f"expected the data of the model, found none at {where!r}; name them: "
             f"coterie plot {request.source} DATA"
