@@ -9,7 +9,7 @@ from scipy import sparse
 from coterie import DBSCAN, GaussianMixture, KMeans
 from coterie.estimators import pieces as module
 from coterie.estimators.dbscan import pairwise
-from coterie.estimators.pieces import gaps_filled, picked, pieces
+from coterie.estimators.pieces import gaps_filled, picked, pieces, repeated
 
 
 @pytest.fixture
@@ -38,6 +38,13 @@ def test_picked_rows_are_those_of_numpy_and_scipy(rows, dtype, small_pieces):
     assert of_sparse.dtype == dtype
     assert np.array_equal(of_sparse.toarray(), X[rows])
     assert of_sparse.indices.dtype == sparse.csr_array(X).indices.dtype
+
+
+@pytest.mark.parametrize("counts", [[5], [0, 3, 0, 0, 40, 1, 0], [30, 30]])
+def test_repeated_numbers_are_those_of_numpy(counts, small_pieces):
+    found = repeated(np.array(counts))
+    assert found.dtype == np.int64
+    assert np.array_equal(found, np.repeat(np.arange(len(counts)), counts))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

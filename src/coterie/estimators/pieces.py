@@ -39,6 +39,16 @@ def gaps_filled(X: NDArray[Any], values: NDArray[np.float64]) -> NDArray[np.floa
     return whole
 
 
+def repeated(counts: NDArray[np.integer]) -> NDArray[np.int64]:
+    """``counts[0]`` zeros, ``counts[1]`` ones, and so on."""
+    ends = np.cumsum(counts)
+    numbers = np.empty(ends[-1], dtype=np.int64)
+    for some in pieces(len(numbers), 8):
+        places = np.arange(some.start, some.stop)
+        numbers[some] = np.searchsorted(ends, places, side="right")
+    return numbers
+
+
 def _picked_sparse(X: Any, rows: NDArray[np.signedinteger]) -> Any:
     ends = np.zeros(len(rows) + 1, dtype=X.indptr.dtype)
     np.cumsum(np.diff(X.indptr)[rows], out=ends[1:])

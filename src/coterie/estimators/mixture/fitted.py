@@ -20,7 +20,7 @@ from coterie.estimators.fitting import CallbackSupportMixin
 from coterie.estimators.memory_budget import Allowance
 from coterie.estimators.mixture.far_rows import nearest_from_afar
 from coterie.estimators.mixture.prepared import look_at_rows
-from coterie.estimators.pieces import pieces
+from coterie.estimators.pieces import pieces, repeated
 from coterie.estimators.threads import team_for
 from coterie.estimators.units import LARGEST_MIXTURE, check_total, warn_of_infinity
 from coterie.estimators.validation import check_rows, check_weights
@@ -212,7 +212,7 @@ class MixtureModel(
         random = check_random_state(self.random_state)
         counts = random.multinomial(n_samples, self.weights_ / self.weights_.sum())
         X = self._family.sample(self.means_, self.covariances_, counts.tolist(), random)
-        return X, np.repeat(np.arange(len(counts)), counts)
+        return X, repeated(counts)
 
     # Inside
 
