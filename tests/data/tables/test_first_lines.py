@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.data_files import written
 
-from coterie.data import DataError, DataWarning, read_table
+from coterie.data import DataError, DataWarning, read, read_table
 from coterie.data.tables.dialect import find_dialect
 
 pytest.importorskip("pyarrow")
@@ -138,8 +138,9 @@ def test_a_column_that_is_nearly_of_numbers_is_not_left_out_silently(
     rows = "".join(f'1,"{cell}"\n' for cell in cells)
     path = written(tmp_path / "t.csv", f"a,b\n{rows}")
     with pytest.warns(DataWarning) as caught:
-        assert read_table(path).columns == ("a",)
+        assert read(path).columns == ("a",)
     assert f"'b' ({kind})" in str(caught[0].message)
+    assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_table(path, columns="a")  # a person has chosen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -113,8 +114,16 @@ def warn_of_unused(table: TableFormat, left_out: Sequence[int], where: str) -> N
             f"{where}: columns left out, because they are not numbers all through: {shown}{more}; "
             "leave cells without a value empty, write numbers plainly, or choose columns",
             DataWarning,
-            stacklevel=4,
+            stacklevel=_levels_to_caller(),
         )
+
+
+def _levels_to_caller() -> int:
+    """Return the stack level of the code that called Coterie, for a warning."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("coterie."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _check_writable(names: Sequence[str]) -> None:
