@@ -43,7 +43,7 @@ def test_cluster_finds_long_groups_with_a_mixture(run: Run, tmp_path: Path) -> N
     assert told["n_clusters"] == 2
 
 
-def test_cluster_scales_what_differs_and_says_so(run: Run, tmp_path: Path) -> None:
+def test_cluster_scales_unequal_columns_and_says_so(run: Run, tmp_path: Path) -> None:
     rows = "\n".join(f"{i % 2 + i / 500},{1000 * (i % 3) + i}" for i in range(60))
     data_files.written(tmp_path / "units.csv", f"metres,grams\n{rows}\n")
     told = json.loads(run("cluster", "units.csv", "--json", "-q").out)
@@ -55,7 +55,7 @@ def test_cluster_scales_what_differs_and_says_so(run: Run, tmp_path: Path) -> No
     )
 
 
-def test_what_the_readme_shows_is_what_is_said(run: Run) -> None:
+def test_the_readme_shows_the_real_summary(run: Run) -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text()
     shown = readme.partition("$ coterie cluster paper-non-convex > labels.csv\n")[2].partition(
         "```"
@@ -172,7 +172,7 @@ def test_a_model_of_reduced_texts_reduces_new_texts_the_same_way(run: Run, texts
         assert word not in run("info", "t.coterie").out
 
 
-def test_info_of_data_counts_what_is_missing(run: Run, tmp_path: Path) -> None:
+def test_info_of_data_counts_missing_cells(run: Run, tmp_path: Path) -> None:
     data_files.written(tmp_path / "gaps.csv", "a,b,c\n1,2,x\n,4,y\n5,6,z\n")
     out = run("info", "gaps.csv").out
     assert "3 rows of 2 columns" in out
@@ -229,7 +229,7 @@ def test_a_model_for_every_eps_cannot_place_rows_and_says_so(run: Run, flowers: 
         assert "coterie dbscan INPUT --eps ... --save FILE" in result.told
 
 
-def test_gaps_and_what_can_be_compared_with_them(run: Run, flowers: Path) -> None:
+def test_compare_refuses_gaps_without_models_of_gaps(run: Run, flowers: Path) -> None:
     result = run("compare", flowers, "--missing", "keep")
     assert result.code == 2
     assert "k-means and DBSCAN need every cell" in result.told

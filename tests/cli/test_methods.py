@@ -113,7 +113,7 @@ def test_a_video_by_frames(run: Run, film: Path) -> None:
     assert len({row[-1] for row in result.rows}) == 2
 
 
-def test_what_is_not_given_is_chosen_and_explained(run: Run) -> None:
+def test_sizes_not_given_are_chosen_and_explained(run: Run) -> None:
     result = run("kmeans", "blobs")
     assert "3 clusters: the mean silhouette is largest there" in result.told
     assert "choosing" in result.err
@@ -249,7 +249,7 @@ def test_the_model_that_is_kept_is_the_one_that_was_measured(
 
 
 @pytest.mark.parametrize("method", ["kmeans", "mixture"])
-def test_where_a_sample_was_measured_all_rows_go_on_from_there(
+def test_after_a_sample_the_fit_of_all_rows_goes_on_from_its_model(
     run: Run, tmp_path: Path, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fit, "CHOOSING_ROWS", 150)
@@ -274,7 +274,7 @@ def test_where_a_sample_was_measured_all_rows_go_on_from_there(
     assert json.loads(run("predict", "m", "x.csv", "--json", "-o", "l.csv").out)["method"] == method
 
 
-def test_what_is_asked_for_is_fitted_even_if_the_number_is_chosen(run: Run, tmp_path: Path) -> None:
+def test_given_options_count_even_if_the_number_is_chosen(run: Run, tmp_path: Path) -> None:
     run("kmeans", overlapping(tmp_path), "--init", "principal", "--save", "m", "-o", "l.csv")
     assert load("m").estimator.init == "principal"
     run("kmeans", "x.csv", "--runs", 7, "--save", "m", "-o", "l.csv")

@@ -57,7 +57,7 @@ def test_a_sound_as_samples_some_apart(run: Run, sound: Path) -> None:
     assert "19 frames" in half.told
 
 
-def test_limits_of_what_a_file_may_become(run: Run, flag: Path, tmp_path: Path) -> None:
+def test_limits_of_memory_and_expansion(run: Run, flag: Path, tmp_path: Path) -> None:
     large = run("kmeans", flag, "-k", 2, "--max-pixels", 100)
     assert (large.code, "max-pixels" in large.told) == (1, True)
     table = written(tmp_path / "zeros.csv.gz", gzip.compress(b"a,b\n" + b"0,0\n" * 5_000_000))

@@ -88,7 +88,7 @@ def test_a_full_disk_is_said() -> None:
     assert "Traceback" not in told.stderr
 
 
-def test_ctrl_c_says_what_was_being_done() -> None:
+def test_ctrl_c_names_the_work_that_it_stopped() -> None:
     process = subprocess.Popen(
         [*COTERIE, "kmeans", "blobs:300000", "-k", "200", "--runs", "500", "-v"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -51,7 +51,7 @@ def test_a_column_that_is_there_twice_is_an_error_that_names_it() -> None:
     np.testing.assert_array_equal(twice.predict(same), labels)  # the very columns of the fit
 
 
-def test_what_a_model_cannot_answer_says_so(tmp_path: Path) -> None:
+def test_questions_that_a_model_cannot_answer_are_errors(tmp_path: Path) -> None:
     model, rows = fitted("dbscan")
     save(Model(model, Scaling.of(rows, "none")), tmp_path / "m")
     loaded = load(tmp_path / "m")

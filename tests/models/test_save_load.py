@@ -105,7 +105,7 @@ def test_parameters_of_mixtures_come_back(tmp_path: Path) -> None:
         },
     ),
 )
-def test_what_is_saved_is_what_is_loaded(
+def test_a_loaded_model_is_the_saved_one(
     tmp_path_factory: Any, n: int, d: int, k: int, options: dict[str, Any]
 ) -> None:
     rows = np.random.default_rng(n * d).normal(size=(n, d)) + 1.0
@@ -118,7 +118,7 @@ def test_what_is_saved_is_what_is_loaded(
     np.testing.assert_array_equal(loaded.predict(rows), model.labels_)
 
 
-def test_names_arrays_and_what_belongs_to_the_fit_only(tmp_path: Path) -> None:
+def test_names_and_arrays_are_stored_and_callbacks_are_not(tmp_path: Path) -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=["a", "b", "ü", "d"])
     events: list[Any] = []
@@ -134,7 +134,7 @@ def test_names_arrays_and_what_belongs_to_the_fit_only(tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.fit(frame).labels_, model.labels_)  # it can be refitted
 
 
-def test_describe_tells_what_is_in_a_file(tmp_path: Path, model: KMeans) -> None:
+def test_describe_gives_the_header_of_a_file(tmp_path: Path, model: KMeans) -> None:
     save(Model(model, provenance={"rows": np.int64(60)}), tmp_path / "m")
     told = describe(tmp_path / "m")
     assert told["estimator"] == "kmeans"
@@ -189,7 +189,9 @@ def test_files_are_written_in_pieces_between_which_ctrl_c_is_answered() -> None:
         (with_infinite_counts, r"KMeans that can be loaded again, but counts_ .* not finite.*sums"),
     ],
 )
-def test_what_cannot_be_saved_says_why(tmp_path: Path, make: Callable[[], Any], says: str) -> None:
+def test_models_that_cannot_be_saved_say_why(
+    tmp_path: Path, make: Callable[[], Any], says: str
+) -> None:
     with pytest.raises(ModelError, match=says):
         save(make(), tmp_path / "m")
     assert not list(tmp_path.iterdir())
