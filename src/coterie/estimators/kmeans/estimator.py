@@ -40,9 +40,9 @@ class KMeans(MeansModel):
         Number of clusters and of means.
     init : {"k-means++", "k-means||", "random", "principal"}, array-like of shape \
 (n_clusters, n_features) or callable, default="k-means++"
-        Where runs start. "k-means++" (greedy) and "k-means||" draw far apart points; "random"
-        takes `n_clusters` different points; "principal" spreads means along the principal
-        direction of the data, which needs no randomness. A callable is called as
+        Initial means. "k-means++" (greedy) and "k-means||" draw points that are far apart;
+        "random" takes `n_clusters` different points; "principal" spreads means along the principal
+        direction of the data, without randomness. A callable is called as
         ``init(X, n_clusters, random_state=random_state)`` with the checked rows of positive
         weight, and returns the means.
     n_init : "auto" or int, default="auto"
@@ -60,19 +60,19 @@ class KMeans(MeansModel):
     copy_x : bool, default=True
         For compatibility. X is never modified and never copied for that reason.
     algorithm : {"auto", "brute", "bounds", "lloyd", "elkan"}, default="auto"
-        How assignments are found: by all distances ("brute", also "lloyd") or with bounds that
-        spare most of them ("bounds", also "elkan"). The answer is the same.
+        The search for nearest means: by all distances ("brute", also "lloyd"), or with bounds of
+        Hamerly and Elkan that save most of them ("bounds", also "elkan"). The answer is the same.
     rel_tol : float, default=0.0
         A run also stops when the clustering error falls by less than this part of itself.
     empty_clusters : {"keep", "relocate"}, default="keep"
-        A cluster without points keeps its mean, and may get points again; or it is given the
-        point farthest from its own mean, as in scikit-learn, where that lowers the error.
+        A cluster without points keeps its mean, and may get points again. With "relocate" it is
+        given the point farthest from its own mean, as in scikit-learn, if that lowers the error.
     metric : {"euclidean", "cosine"}, default="euclidean"
         "cosine" is spherical k-means: rows (in a float64 copy) and means are scaled to length one,
         so that only directions count. Errors and distances are those of the scaled rows.
     max_seconds : float or None, default=None
-        Time for all runs together, looked at after every iteration; at least one iteration of one
-        run is made. A ConvergenceWarning tells when time ran out.
+        Time for all runs together, checked after every iteration; at least one iteration of one
+        run is made. There is a ConvergenceWarning if time ran out.
     on_interrupt : {"raise", "keep"}, default="raise"
         After Ctrl-C, raise KeyboardInterrupt and leave the estimator as it was; or keep the best
         so far (before the first iteration there is nothing to keep, and it raises).
@@ -108,7 +108,7 @@ class KMeans(MeansModel):
         Whether the best run stopped because of `tol` or `rel_tol`, or because no assignment
         changed.
     stopped_ : str
-        Why the best run stopped, and why there were no more runs, in words.
+        The reason for the end of the best run, and for no further runs, in words.
     history_ : tuple of Iteration
         Error, moved points, largest move of a mean, seconds and active clusters by iteration.
     runs_ : tuple of RunRecord
@@ -122,15 +122,15 @@ class KMeans(MeansModel):
 
     Notes
     -----
-    Distances are decided as if by float64 differences, squared and added; sums are exact and
-    means are rounded once (and for ``metric="cosine"`` then scaled to length one). So labels,
-    means and errors depend on the rows and the parameters, and not on threads, blocks or the
-    layout of X. A weight of 2 is the same as the row twice, a weight of 0 the same as no row, and
-    the order of the rows does not matter; only ``init="principal"``, whose direction is a rounded
-    eigenvector, may see such differences in its last digits.
+    Distances are compared as float64 differences, squared and added. Sums are exact, and means are
+    rounded once (and for ``metric="cosine"`` then scaled to length one). So labels, means and
+    errors depend on the rows and the parameters, and not on threads, blocks or the layout of X. A
+    weight of 2 is the same as the row twice, a weight of 0 the same as no row, and the order of
+    the rows does not matter. Only ``init="principal"``, whose direction is a rounded eigenvector,
+    may differ in its last digits.
 
-    Data of any scale are brought into range by a power of two, which changes no digit; where even
-    that cannot help there is an error.
+    Data of any scale are brought into range by a power of two, which changes no digit. Data that
+    span too many orders of magnitude for this are refused.
 
     Examples
     --------

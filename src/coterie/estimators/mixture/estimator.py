@@ -47,24 +47,24 @@ class GaussianMixture(MixtureModel):
         Each component has its own covariance matrix; all share one; each has its own variances;
         each has one variance; or covariances are given by `fixed_covariance` and stay.
     tol : float, default=1e-3
-        A run has converged when an iteration changes the log-likelihood by less than this, on
+        A run has converged if an iteration changes the log-likelihood by less than this, on
         average over the rows. 0: never.
     reg_covar : float or None, default=None
-        Added to all variances, as scikit-learn does; the error may then rise. None: nothing is
-        added, and no standard deviation falls below a millionth of that of its column, whatever
-        the units of X.
+        Number added to all variances, as scikit-learn does; the error may then rise. None: nothing
+        is added, and no standard deviation falls below a millionth of that of its column, in any
+        units of X.
     max_iter : int or None, default=100
         Most iterations of a run. None: until `tol` is met.
     n_init : int, default=1
         Number of runs, of which the one with the smallest soft clustering error is kept.
     init_params : {"kmeans", "k-means++", "random", "random_from_data", "principal"} or KMeans, \
 default="kmeans"
-        Where runs start. "kmeans": from the clusters of k-means; a :class:`coterie.KMeans` says
-        how, such as ``KMeans(n_init=5)``. "k-means++", "random_from_data" and "principal" (means
-        along the principal direction of the data, without randomness): from the rows nearest to
-        points chosen that way. "random": from random degrees of belonging.
+        The first mixture. "kmeans": from the clusters of k-means, or of a
+        :class:`coterie.KMeans` such as ``KMeans(n_init=5)``. "k-means++", "random_from_data" and
+        "principal" (means along the principal direction of the data, without randomness): from
+        clusters of the rows nearest to these points. "random": from random degrees of belonging.
     weights_init : array-like of shape (n_components,) or None, default=None
-        Weights of the first mixture, instead of those that `init_params` gives.
+        Weights of the first mixture, instead of those by `init_params`.
     means_init : array-like of shape (n_components, n_features) or None, default=None
         Means of the first mixture.
     precisions_init : array-like or None, default=None
@@ -85,14 +85,14 @@ default="kmeans"
     fixed : tuple of {"weights", "means", "covariances"}, default=()
         Parts of the mixture that keep their first values.
     accelerate : bool, default=False
-        Whether to extrapolate EM steps. Every step is still kept only if it makes the rows
-        likelier. Pays with a small `tol` and overlapping clusters.
+        Whether to extrapolate EM steps. A step is kept only if it makes the rows likelier. This
+        saves time with a small `tol` and overlapping clusters.
     missing : {"error", "marginal"}, default="error"
-        Whether NaN (and masked cells) are mistakes, or missing cells: then every row counts by
-        the cells it has, exactly as the likelihood says.
+        NaN and masked cells are errors, or missing cells: then every row counts by the cells that
+        it has, by the likelihood of these.
     max_seconds : float or None, default=None
-        Time for all runs together, looked at after every iteration; at least one iteration of one
-        run is made. A ConvergenceWarning tells when time ran out.
+        Time for all runs together, checked after every iteration; at least one iteration of one
+        run is made. There is a ConvergenceWarning if time ran out.
     on_interrupt : {"raise", "keep"}, default="raise"
         After Ctrl-C, raise KeyboardInterrupt and leave the estimator as it was; or keep the best
         so far (before the first iteration there is nothing to keep, and it raises).
@@ -115,7 +115,7 @@ default="kmeans"
         "tied", (n_components, n_features) for "diag", (n_components,) for "spherical"; for
         "fixed" one of these, as given.
     precisions_ : ndarray
-        Inverse covariances, in the same shape; made when they are first asked for.
+        Inverse covariances, in the same shape; made on first use.
     precisions_cholesky_ : ndarray
         Upper factors U with U U' = precision, or 1 / standard deviation. Densities come from these.
     converged_ : bool
@@ -131,7 +131,7 @@ default="kmeans"
     soft_clustering_error_ : float
         Minus the log-likelihood of all rows (times their weights) under the mixture found.
     stopped_ : str
-        Why the best run stopped, and why there were no more runs, in words.
+        The reason for the end of the best run, and for no further runs, in words.
     history_ : tuple of MixtureIteration
         Error, its decrease, largest move of a mean, seconds and sweeps by iteration.
     runs_ : tuple of MixtureRun

@@ -162,8 +162,8 @@ class MixtureModel(
         return -2 * total + 2 * self._n_parameters()
 
     def icl(self, X: Any, sample_weight: Any = None) -> float:
-        """Integrated completed likelihood: BIC with a price for rows between clusters, so that it
-        counts clusters rather than the Gaussians it takes to draw them; the lower the better.
+        """Integrated completed likelihood: BIC with a penalty for rows between clusters. It counts
+        clusters, while BIC counts the Gaussians that a density needs; the lower the better.
 
         Parameters
         ----------
