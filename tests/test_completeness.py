@@ -1,4 +1,4 @@
-"""Places that a new seeding, covariance family, command-line option or SIMD level still lacks.
+"""Places that a new seeding, covariance family, option, diagnosis or SIMD level still lacks.
 
 Each kind of thing has a list of names, such as `SEEDINGS`, and places that must know each of them.
 A name that a place does not know is an error that names both: the places replace a page of
@@ -7,6 +7,7 @@ instructions.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Mapping
 from importlib import import_module
@@ -63,7 +64,8 @@ def lacking(names: Iterable[str], places: Places) -> list[str]:
 def seeding_places() -> Places:
     twins = [name for name, seeding in SEEDINGS.items() if hasattr(reference, seeding.__name__)]
     return {
-        "a function of the same name in kernels/reference/kmeans_seeding.py": twins,
+        "a function of the same name in kernels/reference/kmeans_seeding.py, and its name in "
+        "kernels/reference/__init__.py": twins,
         "its number of runs in RUNS of estimators/kmeans/initial_means.py": RUNS,
         "a word in the docstring of KMeans, behind init": listed(KMeans.__doc__, "init"),
         "a choice of --init in cli/commands/kmeans.py": choices("kmeans", "init"),
@@ -84,7 +86,9 @@ def family_places() -> Places:
     pickles = re.findall(r'"mixture-(\w+)"', text("tests/estimators/test_pickles.py"))
     examples = re.findall(r'"mixture-(\w+)"', text("tests/support/model_examples.py"))
     known = [name for name, family in FAMILIES.items() if family.kind in get_args(Kind)]
+    defined = {"full", *quoted("src/coterie/kernels/reference/mixture.py")}  # full: no constraint
     return {
+        "cases of in_family and allowed in kernels/reference/mixture.py": defined,
         "its kind in Kind of kernels/mixture_steps.py": known,
         "a word in the docstring of GaussianMixture, behind covariance_type": listed(
             GaussianMixture.__doc__, "covariance_type"
@@ -97,11 +101,39 @@ def family_places() -> Places:
         "a kind in tests/models/test_golden.py, and its golden file": golden,
         "a kind in tests/estimators/test_pickles.py, and its pickle": pickles,
         "a maker in tests/support/model_examples.py": examples,
-        "a word in FAMILIES of tests/support/mixture.py": quoted("tests/support/mixture.py"),
+        "a covariance in some_covariances of tests/algorithms/mixture/test_covariance.py": quoted(
+            "tests/algorithms/mixture/test_covariance.py"
+        ),
         "a case in MIXTURES of tests/engines/test_hostile_engine.py": quoted(
             "tests/engines/test_hostile_engine.py"
         ),
         "fits in tools/fit_bits/mixture.py": quoted("tools/fit_bits/mixture.py"),
+    }
+
+
+def diagnoses() -> set[str]:
+    """Codes of all diagnoses: the first argument of `Diagnosis`, or a variable `code` before."""
+    codes = set()
+    for path in (ROOT / "src/coterie/choosing/diagnose").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "Diagnosis":
+                codes |= texts_in(node.args[0])
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", None) == "code":
+                codes |= texts_in(node.value)
+    return codes
+
+
+def texts_in(node: ast.AST) -> set[str]:
+    constants = (part.value for part in ast.walk(node) if isinstance(part, ast.Constant))
+    return {value for value in constants if isinstance(value, str)}
+
+
+def diagnosis_places() -> Places:
+    return {
+        "a line in the table of docs/choosing.md": re.findall(
+            r"`([\w-]+)`", text("docs/choosing.md")
+        ),
+        "a test in tests/choosing/test_diagnose.py": quoted("tests/choosing/test_diagnose.py"),
     }
 
 
@@ -171,6 +203,7 @@ PLACES = {
     "seeding": (lambda: SEEDINGS, seeding_places),
     "covariance family": (lambda: FAMILIES, family_places),
     "command-line option": (options, option_places),
+    "diagnosis": (diagnoses, diagnosis_places),
     "SIMD level": (levels, level_places),
 }
 

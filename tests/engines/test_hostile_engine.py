@@ -145,7 +145,7 @@ def mixture_rows(seed: int, d: int, *, gaps: bool, dtype: Any = np.float64) -> A
 
 
 def test_mixtures_from_labels_and_degrees() -> None:
-    for seed, name in enumerate(("full", "tied", "diag", "spherical") * 2):
+    for seed, name in enumerate([*FAMILIES] * 2):
         X, _ = mixture_rows(seed, 1 + seed, gaps=False)
         rng = np.random.default_rng(seed)
         labels = rng.integers(0, 3, size=len(X)).astype(np.int32)

@@ -19,12 +19,14 @@ from scipy.sparse import csr_matrix, issparse
 
 from coterie.algorithms.kmeans.lloyd import Rules, lloyd
 from coterie.algorithms.kmeans.records import Run
+from coterie.algorithms.kmeans.seeding import SEEDINGS
 from coterie.algorithms.kmeans.survey import survey
 from coterie.engines.memory import MemoryEngine
 from coterie.kernels import _native, reference
 
 LEVELS: list[str] = _native.simd_levels()
 THREADS = (1, 2, 3, 5, 64)
+DRAWN = [name for name in SEEDINGS if name != "principal"]  # to the same bits in any order of rows
 
 
 def thorough(examples: int) -> Any:

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie import GaussianMixture
+from coterie.algorithms.mixture import covariance
 from coterie.kernels import reference
 
-FAMILIES = ("full", "tied", "diag", "spherical")
+FAMILIES = tuple(covariance.FAMILIES)
 RELATIVE_FLOOR = 1e-12
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from coterie.kernels import mixture_steps, triangles
 from coterie.kernels.mixture_steps import Densities, Kind, Moments, Standardization
 from support.kmeans_cases import level
 
-KINDS: list[Kind] = ["full", "tied", "diag", "spherical"]
+KINDS: list[Kind] = list(get_args(Kind))
 LONG = np.longdouble
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
-from support.kmeans_cases import DATA, LEVELS, as_dense, cases, level, make_case, thorough
+from support.kmeans_cases import DATA, DRAWN, LEVELS, as_dense, cases, level, make_case, thorough
 
 from coterie.algorithms.kmeans.seeding import SEEDINGS
 from coterie.algorithms.kmeans.survey import survey
@@ -19,7 +19,6 @@ from coterie.engines.memory import MemoryEngine
 from coterie.kernels import reference
 
 ENGINES = ({"n_threads": 3}, {"block_rows": 1}, {"block_rows": 7})
-EXACT = ("k-means++", "k-means||", "random")  # `principal` is the same up to rounding only
 
 
 def seeds(name, X, k, seed=0, weights=None, **engine):
@@ -150,7 +149,7 @@ def test_principal_means_by_hand():
     np.testing.assert_allclose(found, np.outer([1, 3, 5, 7, 9], [0.6, 0.8]), atol=1e-12)
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", DRAWN)
 @pytest.mark.parametrize("data", ["normal", "lattice", "blobs", "scales"])
 def test_seeds_belong_to_values_not_to_places(name, data):
     rng = np.random.default_rng(11)
@@ -168,7 +167,7 @@ def test_seeds_belong_to_values_not_to_places(name, data):
             np.testing.assert_array_equal(seeds(name, X_other, 6, seed, w_other), expected)
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", DRAWN)
 @pytest.mark.parametrize("weights", ["none", "whole", "float"])
 def test_seeds_do_not_depend_on_the_engine(name, weights):
     rng = np.random.default_rng(12)
@@ -289,9 +288,10 @@ GOLDEN = {
 }
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", DRAWN)
 def test_seeds_stay_the_same_in_every_release(name):
     X = golden_points()
     for seed in (0, 42):
-        found = seeds(name, X, 5, seed)
-        assert found.tolist() == GOLDEN[name, seed]
+        found = seeds(name, X, 5, seed).tolist()
+        assert (name, seed) in GOLDEN, f"GOLDEN lacks {name!r} with seed {seed}: {found}"
+        assert found == GOLDEN[name, seed]

@@ -113,7 +113,7 @@ def test_charts_keep_to_the_floor() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Best performing")  # plain EM may not get there at all
-@pytest.mark.parametrize("family", ["full", "tied", "diag", "spherical"])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_slow_mixtures_need_far_fewer_sweeps(family: str) -> None:
     rng = np.random.default_rng(6)
     X = np.concatenate([rng.normal(size=(700, 2)) + 2 * c for c in rng.normal(size=(4, 2))])

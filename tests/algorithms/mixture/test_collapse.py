@@ -10,6 +10,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from coterie import GaussianMixture
+from coterie.algorithms.mixture.covariance import FAMILIES
 from coterie.algorithms.restarts import best_of
 
 
@@ -63,7 +64,7 @@ def test_a_shared_covariance_that_is_nothing_is_told() -> None:
         GaussianMixture(3, covariance_type="tied", random_state=0).fit(X)
 
 
-@pytest.mark.parametrize("family", ["full", "tied", "diag", "spherical"])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_data_that_are_flat_themselves_are_no_collapse(family: str) -> None:
     X = cloud()
     X = np.concatenate([X, X @ [[1.0, 0.0], [2.0, 0.0]], np.ones((len(X), 1))], axis=1)

@@ -14,7 +14,7 @@ from coterie.algorithms.mixture.covariance.floor import Floor, root_of
 from coterie.kernels.mixture_steps import Moments, Standardization
 from coterie.kernels.triangles import folded, symmetric
 
-NAMES = ["full", "tied", "diag", "spherical"]
+NAMES = list(FAMILIES)
 
 
 def some_covariances(name: str, k: int, d: int) -> Any:

@@ -21,7 +21,7 @@ from coterie.algorithms.mixture.survey import survey
 from coterie.engines.memory import MemoryEngine
 from coterie.kernels.mixture_steps import chunk_rows
 
-NAMES = ["full", "tied", "diag", "spherical"]
+NAMES = list(FAMILIES)
 
 
 def fitted(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from support.estimators import assert_same_fit, same_partition
+from support.kmeans_cases import DRAWN
 
 from coterie import KMeans
 
@@ -52,7 +53,7 @@ def test_a_mean_is_the_direction_of_the_sum():
     np.testing.assert_allclose(model.cluster_centers_, [[0.5**0.5, 0.5**0.5], [-1, 0]], atol=1e-15)
 
 
-@pytest.mark.parametrize("init", ["k-means++", "k-means||", "random"])
+@pytest.mark.parametrize("init", DRAWN)
 def test_sparse_and_dense_are_the_same_bits(init):
     X = sparse.random(300, 40, density=0.2, format="csr", random_state=0)
     X[np.flatnonzero(np.diff(X.indptr) == 0), 0] = 1.0  # no row of zeros

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from support.estimators import assert_same_fit, same_partition
+from support.kmeans_cases import DRAWN
 
 from coterie import KMeans
 
 SCALES = [1e-306, 1e-300, 1e-200, 1e-160, 1e-30, 1e30, 1e153, 1e160, 1e200, 1e300, 1e306]
-INITS = ["k-means++", "k-means||", "random"]
 
 
 def fit(X, n_clusters=5, **parameters):
@@ -28,7 +28,7 @@ def one_by_one(model, X):
 
 
 @pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("init", INITS)
+@pytest.mark.parametrize("init", DRAWN)
 def test_any_scale(blobs, scale, init):
     X, y = blobs
     model = fit(X * scale, init=init, n_init=20)
@@ -85,14 +85,14 @@ def test_timestamps(blobs):
     rng = np.random.RandomState(0)
     y = np.repeat([0, 1, 2], 50)
     X = 1.7e12 + 1000.0 * y[:, None] + rng.rand(150, 2)
-    for init in (*INITS, "principal"):
+    for init in (*DRAWN, "principal"):
         model = fit(X, 3, init=init, n_init="auto" if init == "principal" else 5)
         assert same_partition(model.labels_, y)
         np.testing.assert_array_equal(model.predict(X), model.labels_)
         np.testing.assert_array_equal(one_by_one(model, X), model.labels_)
 
 
-@pytest.mark.parametrize("init", INITS)
+@pytest.mark.parametrize("init", DRAWN)
 def test_one_far_outlier_splits_nothing(blobs, init):
     X, y = blobs
     X, y = np.vstack([X, np.full((1, 4), 1e12)]), np.append(y, 5)
@@ -224,7 +224,7 @@ def test_whole_numbers_in_any_type():
 
 def test_the_order_of_rows_does_not_matter(cloud):
     order = np.random.RandomState(0).permutation(len(cloud))
-    for init in INITS:
+    for init in DRAWN:
         model, shuffled = fit(cloud, 9, init=init), fit(cloud[order], 9, init=init)
         np.testing.assert_array_equal(shuffled.cluster_centers_, model.cluster_centers_)
         np.testing.assert_array_equal(shuffled.labels_, model.labels_[order])
@@ -282,7 +282,7 @@ def test_sixteen_callers_at_once(cloud):
             np.testing.assert_array_equal(labels, shared.labels_)
 
 
-@pytest.mark.parametrize("init", ["k-means++", "random", "principal", "k-means||"])
+@pytest.mark.parametrize("init", [*DRAWN, "principal"])
 def test_columns_as_narrow_as_float64_can_be(init):
     """Half of the smallest float64 is zero, and still such columns are not constant."""
     X = np.random.default_rng(0).choice([-5e-324, 0.0, 5e-324], (60, 3))

@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from support.estimators import assert_same_fit
+from support.kmeans_cases import DRAWN
 
 from coterie import DBSCAN, KMeans
 
@@ -157,7 +158,7 @@ ACCEPTED = {
 
 
 @pytest.mark.parametrize("case", ACCEPTED)
-@pytest.mark.parametrize("init", ["k-means++", "random", "k-means||"])
+@pytest.mark.parametrize("init", DRAWN)
 def test_accepted_with_the_same_bits(case, init):
     X = ACCEPTED[case]
     expected = KMeans(2, init=init, random_state=0).fit(ROWS)

@@ -10,11 +10,12 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
 from support.estimators import assert_same_fit, same_partition
+from support.kmeans_cases import DRAWN
 
 from coterie import FitEvent, KMeans
 
 
-@pytest.mark.parametrize("init", ["k-means++", "k-means||", "random"])
+@pytest.mark.parametrize("init", DRAWN)
 def test_init_by_name_finds_clear_groups(blobs, init):
     X, y = blobs
     model = KMeans(5, init=init, n_init=10, random_state=0).fit(X)

@@ -9,10 +9,9 @@ import fractions
 import numpy as np
 import pytest
 from support.estimators import assert_same_fit
+from support.kmeans_cases import DRAWN
 
 from coterie import DBSCAN, GaussianMixture, KMeans
-
-INITS = ["k-means++", "k-means||", "random"]
 
 
 def assert_same_model(a, b):
@@ -23,7 +22,7 @@ def assert_same_model(a, b):
     np.testing.assert_array_equal(a.counts_, b.counts_)
 
 
-@pytest.mark.parametrize("init", INITS)
+@pytest.mark.parametrize("init", DRAWN)
 def test_whole_weights_are_copies(cloud, init):
     copies = np.random.RandomState(0).randint(0, 4, len(cloud))
     shuffled = np.random.RandomState(1).permutation(np.repeat(np.arange(len(cloud)), copies))
@@ -34,7 +33,7 @@ def test_whole_weights_are_copies(cloud, init):
     np.testing.assert_array_equal(weighted.predict(cloud), weighted.labels_)
 
 
-@pytest.mark.parametrize("init", [*INITS, "principal"])
+@pytest.mark.parametrize("init", [*DRAWN, "principal"])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_rows_of_weight_zero_are_not_there_but_get_a_label(cloud, init):
     weights = np.ones(len(cloud))
