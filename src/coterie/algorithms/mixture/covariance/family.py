@@ -36,7 +36,7 @@ class Family:
     kind: ClassVar[Kind]  # of densities, as the kernels know them
     moments_kind: ClassVar[Kind]  # of second moments from which all of it can be estimated
     whole: ClassVar[bool]  # matrices; else variances, of columns that do not depend on each other
-    shared: ClassVar[bool] = False  # one for all components
+    shared: ClassVar[bool] = False  # one for all components, and a survey takes the whole scatter
     isotropic: ClassVar[bool] = False  # columns must share one unit
 
     def __init__(self, *, estimated: bool = True) -> None:
