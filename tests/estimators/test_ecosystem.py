@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import doctest
+import importlib
 import pickle
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -20,7 +22,6 @@ from support.estimators import assert_same_fit, same_partition
 
 import coterie
 from coterie import KMeans
-from coterie.estimators.kmeans import estimator as kmeans
 
 
 def through_joblib(model, folder):
@@ -206,10 +207,19 @@ def test_progress_bar(cloud, capsys):
     assert "run #1" in capsys.readouterr().out
 
 
-def test_the_examples_in_the_docstrings_are_true():
-    for module in (coterie, kmeans):
-        assert doctest.testmod(module).failed == 0
-    assert doctest.testmod(kmeans).attempted > 3
+def modules_with_examples():
+    package = Path(coterie.__file__).parent
+    files = (path for path in package.rglob("*.py") if "    >>> " in path.read_text("utf-8"))
+    return sorted(
+        ".".join(path.relative_to(package.parent).with_suffix("").parts) for path in files
+    )
+
+
+@pytest.mark.parametrize("name", modules_with_examples())
+def test_the_examples_in_the_docstrings_are_true(name):
+    tried = doctest.testmod(importlib.import_module(name.removesuffix(".__init__")))
+    assert tried.failed == 0
+    assert tried.attempted > 0
 
 
 def test_version():

@@ -128,10 +128,10 @@ class DBSCAN(
     >>> from coterie import DBSCAN
     >>> X = np.array([[1, 2], [2, 2], [2, 3], [8, 7], [8, 8], [25, 80]])
     >>> model = DBSCAN(eps=3, min_samples=2).fit(X)
-    >>> model.labels_
-    array([ 0,  0,  0,  1,  1, -1])
-    >>> model.predict([[7, 6], [0, 40]])
-    array([ 1, -1])
+    >>> model.labels_.tolist()
+    [0, 0, 0, 1, 1, -1]
+    >>> model.predict([[7, 6], [0, 40]]).tolist()
+    [1, -1]
     """
 
     KINDS: ClassVar[tuple[str, ...]] = tuple(kind.name.lower() for kind in PointKind)

@@ -106,10 +106,10 @@ class DBSCANPath(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     >>> from coterie import DBSCANPath
     >>> X = np.array([[1, 2], [2, 2], [2, 3], [8, 7], [8, 8], [25, 80]])
     >>> path = DBSCANPath(min_samples=2).fit(X)
-    >>> path.labels(eps=3)
-    array([ 0,  0,  0,  1,  1, -1])
-    >>> path.labels(eps=8)
-    array([ 0,  0,  0,  0,  0, -1])
+    >>> path.labels(eps=3).tolist()
+    [0, 0, 0, 1, 1, -1]
+    >>> path.labels(eps=8).tolist()
+    [0, 0, 0, 0, 0, -1]
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -152,11 +152,11 @@ default="kmeans"
     --------
     >>> import numpy as np
     >>> from coterie import GaussianMixture
-    >>> X = np.array([[1, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]])
+    >>> X = np.array([[0, 2], [1, 4], [2, 0], [9, 2], [10, 4], [11, 0]])
     >>> model = GaussianMixture(n_components=2, random_state=0).fit(X)
     >>> np.sort(model.means_[:, 0]).round(6)
     array([ 1., 10.])
-    >>> model.predict_proba([[10, 3]]).max()
+    >>> model.predict_proba([[10, 3]]).max().item()
     1.0
     """
 
