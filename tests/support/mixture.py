@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.mixture import GaussianMixture as Peer
 
 from coterie import GaussianMixture
 from coterie.algorithms.mixture import covariance
 from coterie.kernels import reference
 
 FAMILIES = tuple(covariance.FAMILIES)
+OF_SCIKIT_LEARN = tuple(
+    name for name in FAMILIES if name in Peer._parameter_constraints["covariance_type"][0].options
+)
 RELATIVE_FLOOR = 1e-12
 
 

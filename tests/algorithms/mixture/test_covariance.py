@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.mixture import GaussianMixture
+from support.mixture import OF_SCIKIT_LEARN
 
 from coterie.algorithms.mixture.covariance import FAMILIES, NotPositiveDefinite, fixed
 from coterie.algorithms.mixture.covariance import family as family_module
@@ -42,7 +43,7 @@ def test_factors_are_roots_of_the_precisions(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", OF_SCIKIT_LEARN)
 def test_count_of_parameters_is_that_of_scikit_learn(name: str) -> None:
     X = np.random.default_rng(0).normal(size=(60, 4))
     peer = GaussianMixture(3, covariance_type=name, max_iter=100, random_state=0).fit(X)
@@ -110,11 +111,11 @@ def test_a_covariance_at_the_floor_is_flat_only_if_the_data_are_not(name: str) -
     plain, wide, thin = Standardization.plain(2), np.eye(2), np.diag([1.0, 1.5e-6])
     if name == "spherical":
         thin = 1.5e-6 * np.eye(2)
-    shapes = {"full": (1, 2, 2), "tied": (2, 2), "diag": (1, 2), "spherical": (1,)}
+    shape = family.shape(1, 2)
 
     def one(C: Any) -> Any:
-        C = C if family.whole else np.diagonal(C)[: shapes[name][-1]]
-        return family.each(family.standardized(C.reshape(shapes[name]), plain))[0]
+        C = C if family.whole else np.diagonal(C)[: shape[-1]]
+        return family.each(family.standardized(C.reshape(shape), plain))[0]
 
     assert family.at_floor(one(thin), floor)
     assert not family.at_floor(one(wide), floor)

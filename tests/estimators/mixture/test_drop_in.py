@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture as Peer
-from support.mixture import FAMILIES, groups, start_from
+from support.mixture import FAMILIES, OF_SCIKIT_LEARN, groups, start_from
 
 from coterie import GaussianMixture, diagnose
 from coterie.plots import ClustersDisplay
@@ -17,7 +17,7 @@ from coterie.plots import ClustersDisplay
 pytestmark = pytest.mark.filterwarnings("ignore:Best performing")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", OF_SCIKIT_LEARN)
 @pytest.mark.parametrize(("n", "d", "k"), [(150, 1, 2), (200, 2, 3), (300, 5, 4), (400, 17, 3)])
 def test_same_numbers_after_the_same_iterations(family: str, n: int, d: int, k: int) -> None:
     X = groups(n, d, k)
@@ -39,7 +39,7 @@ def test_same_numbers_after_the_same_iterations(family: str, n: int, d: int, k: 
         assert getattr(ours, criterion)(X) == pytest.approx(getattr(theirs, criterion)(X))
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", OF_SCIKIT_LEARN)
 def test_stops_in_the_same_iteration(family: str) -> None:
     X = groups()
     start = start_from(X, family)
