@@ -86,10 +86,11 @@ def _few_rows(case: Case) -> Iterator[Diagnosis]:
     effective = np.asarray(case.model.weights_) * case.n
     small = np.flatnonzero(effective < d + 1)
     if len(small):
+        rows = number(effective[small[0]])
         yield Diagnosis(
             "few-rows",
-            f"component {small[0]} has {number(effective[small[0]])} rows for a covariance of "
-            f"{d} columns, which needs {d + 1}",
+            f"component {small[0]} has {rows} row{'' if rows == '1' else 's'} for a covariance "
+            f"of {d} columns, which needs {d + 1}",
             (
                 Remedy("use {covariance_type}", {"covariance_type": "diag"}),
                 Remedy("fewer components"),
