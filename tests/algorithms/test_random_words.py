@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coterie.algorithms.random_words import Draws, mix, mix_all
+from coterie.algorithms.random_words import RandomWords, mix, mix_all
 from coterie.kernels import reference
 
 # seed, stream, number, word
@@ -25,7 +25,7 @@ GOLDEN: list[tuple[int, int, int, int]] = [
 
 @pytest.mark.parametrize(("seed", "stream", "number", "word"), GOLDEN)
 def test_golden_words(seed, stream, number, word):
-    assert Draws(seed).word(stream, number) == word
+    assert RandomWords(seed).word(stream, number) == word
     assert reference.word(seed, stream, number) == word
 
 
@@ -49,7 +49,7 @@ def test_golden_hashes():
 
 def test_words_look_random():
     words = np.array(
-        [Draws(seed).word(s, t) for seed in range(20) for s in range(20) for t in range(20)],
+        [RandomWords(seed).word(s, t) for seed in range(20) for s in range(20) for t in range(20)],
         dtype=np.uint64,
     )
     assert len(np.unique(words)) == 8000

@@ -1,4 +1,4 @@
-"""The driver of several runs, without an estimator around it."""
+"""Restarts of k-means, without an estimator around them."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from coterie.algorithms.kmeans.survey import survey
 from coterie.algorithms.mixture.covariance import FAMILIES, Family
 from coterie.algorithms.mixture.from_labels import mixture_from_degrees, mixture_from_labels
 from coterie.algorithms.mixture.survey import survey as mixture_survey
-from coterie.algorithms.random_words import Draws
+from coterie.algorithms.random_words import RandomWords
 from coterie.engines.memory import MemoryEngine
 from coterie.kernels import mixture_steps
 
@@ -102,7 +102,7 @@ def test_seedings(name: str) -> None:
             for engine in engines:
                 try:
                     found.append(
-                        SEEDINGS[name](engine, survey(engine), len(case.means), Draws(seed))
+                        SEEDINGS[name](engine, survey(engine), len(case.means), RandomWords(seed))
                     )
                 except ValueError as error:  # fewer distinct rows than seeds
                     found.append(str(error))
@@ -115,7 +115,7 @@ def test_seedings_where_float32_cannot_tell_points_apart() -> None:
         X = rng.integers(0, 2, size=(200, 1)) + 1e-7 * rng.normal(size=(200, 3))
         for name in ("k-means++", "k-means||"):
             engines = (MemoryEngine(X), HostileEngine(X, seed=seed))
-            one, other = (SEEDINGS[name](e, survey(e), 8, Draws(seed)) for e in engines)
+            one, other = (SEEDINGS[name](e, survey(e), 8, RandomWords(seed)) for e in engines)
             assert bits(one) == bits(other)
 
 
@@ -124,11 +124,11 @@ def test_surveys() -> None:
     for seed, case in enumerate(cases(60)):
         one = survey(MemoryEngine(case.X, case.weights))
         other = survey(HostileEngine(case.X, case.weights, seed=seed))
-        # Limbs may be carried differently: what counts is the number that they make.
+        # Limbs may be carried differently: the numbers that they make are compared.
         for known in (one, other):
             columns = range(known.n_features)
-            sums = [known.moments.grid.value(known.moments.sums[:, c], c) for c in columns]
-            found.append(bits((known.extent, sums, known.moments.squares, known.moments.mass)))
+            sums = [known.totals.grid.value(known.totals.sums[:, c], c) for c in columns]
+            found.append(bits((known.extent, sums, known.totals.squares, known.totals.mass)))
         assert found[-1] == found[-2]
 
 
@@ -300,6 +300,6 @@ def test_hostile_engines_forget_and_drivers_clean_up(forgotten: str) -> None:
     known = survey(engine)
     for name in SEEDINGS:
         if name != "principal":
-            SEEDINGS[name](engine, known, 5, Draws(0))
+            SEEDINGS[name](engine, known, 5, RandomWords(0))
     lloyd(engine, known, case.means, Rules())
     assert all(not block.caches for block in engine.blocks)

@@ -87,7 +87,7 @@ def test_sixteen_callers_at_once():
 
 
 @pytest.mark.parametrize("again", ["the same step", "an older one"])
-def test_a_step_made_twice_counts_the_same(again):
+def test_a_step_taken_twice_counts_the_same(again):
     case = make_case(np.random.default_rng(5), 300, 3, 8, "blobs")
     engine = MemoryEngine(case.X)
     known, run = survey(engine), engine.begin()

@@ -1,4 +1,4 @@
-"""Columns become rows: what NumPy writes, bit for bit, of every type and from every place."""
+"""Columns become rows: the bits of NumPy, for every type and every memory layout."""
 
 from __future__ import annotations
 

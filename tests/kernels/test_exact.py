@@ -1,4 +1,4 @@
-"""Exact sums: every total is the fraction it should be, every mean the fraction rounded once."""
+"""Exact sums: every total is the exact fraction, and every mean the fraction rounded once."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def check_moments(X, w):
         for a in row
     )
     engine = MemoryEngine(X, w, n_threads=2)
-    found = survey(engine).moments
+    found = survey(engine).totals
     assert found.mass == mass
     assert column_sums(found) == list(sums)
     assert found.squares == squares
@@ -99,7 +99,7 @@ def test_variance_far_from_zero():
     rng = np.random.default_rng(0)
     for weights in (None, rng.uniform(0.5, 2, size=500)):
         X = 1e9 + rng.normal(size=(500, 3))
-        found = survey(MemoryEngine(X, weights)).moments.mean_variance
+        found = survey(MemoryEngine(X, weights)).totals.mean_variance
         assert found == reference.exact_mean_variance(X, weights)
         assert 0.8 < found < 1.2
 
@@ -107,9 +107,9 @@ def test_variance_far_from_zero():
 def test_formats_have_the_same_moments():
     rng = np.random.default_rng(1)
     X = (rng.normal(size=(90, 4)) * (rng.random((90, 4)) < 0.5)).astype(np.float32)
-    expected = survey(MemoryEngine(X.astype(np.float64))).moments
+    expected = survey(MemoryEngine(X.astype(np.float64))).totals
     for other in (X, csr_matrix(X), csr_matrix(X.astype(np.float64))):
-        found = survey(MemoryEngine(other, block_rows=7)).moments
+        found = survey(MemoryEngine(other, block_rows=7)).totals
         assert column_sums(found) == column_sums(expected)
         assert (found.mass, found.squares) == (expected.mass, expected.squares)
 
@@ -175,7 +175,7 @@ mass_limb = st.integers(1, 2**40)
 
 @st.composite
 def limb_tables(draw):
-    """Limbs as they come out of billions of rows, on grids of one to six levels."""
+    """Limbs as sums over billions of rows give them, on grids of one to six levels."""
     k, d = draw(st.integers(1, 3)), draw(st.integers(1, 4))
     levels, mass_levels = draw(st.integers(1, 6)), draw(st.integers(1, 4))
     top = draw(st.lists(st.integers(-300, 300), min_size=d, max_size=d))
@@ -211,7 +211,7 @@ def test_means_from_limbs(table):
             assert found[c, column] == float(total / weight)
 
 
-def test_both_ways_to_means_are_taken():
+def test_both_paths_to_means_are_taken():
     for levels, native in ((1, True), (3, True), (4, False)):
         sums = np.ones((1, levels, 1), dtype=np.int64)
         mass = np.ones((1, 1), dtype=np.int64)
@@ -238,7 +238,7 @@ mean_value = st.one_of(
 
 @given(limb_tables(), st.lists(mean_value, min_size=12, max_size=12))
 @thorough(500)
-def test_what_means_save(table, numbers):
+def test_saved_squares_are_those_of_the_formula(table, numbers):
     sums, grid, mass, mass_grid = table
     k, _, d = sums.shape
     means = np.array(numbers[: k * d]).reshape(k, d)

@@ -1,4 +1,4 @@
-"""One assignment update after the other: what is remembered between them never shows.
+"""One assignment update after the other: caches between them change no label.
 
 A step is a pure function of rows and means, so it may be given any sequence of means: slow ones
 that let bounds skip most rows, jumps, means that leave the data. Counts of the rows that were
@@ -274,7 +274,7 @@ def test_the_first_value_that_is_not_finite_is_found():
         X[300, 4] = np.nan
         for block_rows in (None, 7):
             engine = MemoryEngine(X, n_threads=3, block_rows=block_rows)
-            assert engine.reduce(scan_steps.extent).bad == (300, 3)
+            assert engine.reduce(scan_steps.extent).not_finite == (300, 3)
 
 
 def test_level_names():

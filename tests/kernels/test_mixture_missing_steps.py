@@ -1,4 +1,4 @@
-"""Components split by the columns that a row has and those that it lacks."""
+"""Conditionals of missing columns, and patterns of missing cells."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from coterie.kernels import _native, mixture_missing_steps
 from coterie.kernels.block import Block
 
 
-@pytest.mark.parametrize("n_gone", range(6))
-def test_components_by_columns_seen_and_gone(n_gone: int) -> None:
-    """Marginal, regression and what it leaves, against the formulas with covariances."""
-    rng = np.random.default_rng(n_gone)
+@pytest.mark.parametrize("n_missing", range(6))
+def test_the_conditional_of_missing_columns_is_that_of_the_formulas(n_missing: int) -> None:
+    """Marginal, regression and its residual, against the formulas with covariances."""
+    rng = np.random.default_rng(n_missing)
     factors = np.triu(rng.normal(size=(3, 5, 5)), 1) + np.eye(5)
     C = np.linalg.inv(factors @ np.swapaxes(factors, 1, 2))
     columns = rng.permutation(5)
-    gone, seen = np.sort(columns[:n_gone]), np.sort(columns[n_gone:])
-    found = mixture_missing_steps.split(factors, seen, gone)
+    h, o = np.sort(columns[:n_missing]), np.sort(columns[n_missing:])
+    found = mixture_missing_steps.conditional(factors, o, h)
     for c in range(3):
-        C_ss, C_gs, C_gg = (C[c][np.ix_(*at)] for at in ((seen, seen), (gone, seen), (gone, gone)))
-        A = C_gs @ np.linalg.inv(C_ss)
-        U = found.seen[c]
+        C_oo, C_ho, C_hh = (C[c][np.ix_(*at)] for at in ((o, o), (h, o), (h, h)))
+        A = C_ho @ np.linalg.inv(C_oo)
+        U = found.factors[c]
         assert np.all(np.tril(U, -1) == 0)
         assert np.all(np.diagonal(U) > 0)
-        np.testing.assert_allclose(U @ U.T @ C_ss, np.eye(len(seen)), atol=1e-10)
+        np.testing.assert_allclose(U @ U.T @ C_oo, np.eye(len(o)), atol=1e-10)
         np.testing.assert_allclose(found.regression[c], A, atol=1e-10)
-        np.testing.assert_allclose(found.spread[c], C_gg - A @ C_gs.T, atol=1e-10)
+        np.testing.assert_allclose(found.covariances[c], C_hh - A @ C_ho.T, atol=1e-10)
 
 
 @pytest.mark.parametrize("leaf_rows", [1, 7, 1000])
@@ -43,4 +43,4 @@ def test_patterns_found_leaf_by_leaf_are_those_of_all_rows(leaf_rows: int) -> No
     assert keys == sorted({tuple(row) for row in np.isnan(X)})
     for key, own, pattern in zip(keys, rows, found, strict=True):
         assert np.array_equal(own, np.flatnonzero((np.isnan(X) == key).all(axis=1)))
-        assert np.array_equal(pattern.gone, np.flatnonzero(key))
+        assert np.array_equal(pattern.missing, np.flatnonzero(key))

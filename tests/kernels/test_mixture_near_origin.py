@@ -27,7 +27,7 @@ from coterie.kernels.mixture_steps import Densities, Kind, Standardization
 def identity(kind: Kind, k: int, d: int) -> Any:
     """Factors of components as wide as one in all directions."""
     if kind == "full":
-        return triangles.folded(np.broadcast_to(np.eye(d), (k, d, d)))
+        return triangles.packed(np.broadcast_to(np.eye(d), (k, d, d)))
     return np.ones((k, d) if kind == "diag" else k)
 
 
@@ -53,7 +53,7 @@ def test_components_near_the_origin(
 @pytest.mark.parametrize("d", [8, 16, 24])
 @pytest.mark.parametrize("k", [12, 13, 24, 25, 50])
 def test_moments_of_more_components_than_registers_hold(k: int, d: int, simd: str) -> None:
-    """As many as are summed together, one more, and twice as many and more."""
+    """As many components as a kernel sums together, one more, and more than twice as many."""
     for n in (255, 300):
         check_somewhere(rows(n, d, k), near("full", k, d, k, 1.0), n == 300, simd, k)
 
@@ -64,8 +64,10 @@ def test_moments_of_more_components_than_registers_hold(k: int, d: int, simd: st
 def test_moments_about_the_origin_are_taken_where_they_keep_their_digits(
     kind: Kind, d: int, simd: str
 ) -> None:
-    """Wrong sums would look like lost digits, and be taken again the slow way: last bits tell. One
-    more component, farther off than eight deviations and next to empty, asks for that way."""
+    """Last bits tell the path of the sums: wrong ones would be taken again on the slow path.
+
+    One more component, farther off than eight deviations and next to empty, asks for that path.
+    """
     k, engine = 8, MemoryEngine(0.3 * rows(600, d, 5))
     q = Densities(kind, np.zeros(k), np.eye(k, d), identity(kind, k, d))
     far = np.full((1, d), 12 / np.sqrt(d))

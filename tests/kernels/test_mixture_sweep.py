@@ -1,4 +1,4 @@
-"""Sweeps against the formulas in long double, and the same bits however the rows are shared out."""
+"""Sweeps against the formulas in long double, and the same bits for all threads and blocks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_sweep_equals_the_formulas(
 
 @pytest.mark.parametrize("simd", LEVELS)
 def test_small_degrees_are_as_exact_as_large_ones(simd: str) -> None:
-    """Down to 1e-290, each to its last digits: exponentials are each level's own."""
+    """Degrees down to 1e-290 keep their last digits: every level has its own exponential."""
     X = np.linspace(-27.8, 27.8, 5003)[:, np.newaxis]
     q = Densities("spherical", np.zeros(2), np.array([[-12.0], [12.0]]), np.ones(2))
     wanted = expected(X, None, q)[1].astype(float)
@@ -65,8 +65,7 @@ def test_many_columns(d: int, simd: str) -> None:
 
 
 def apart(k: int, d: int, distance: float, seed: int, each: int = 40) -> tuple[Any, Densities]:
-    """Rows around means that stand apart, in order of the means: nearly all densities are
-    negligible."""
+    """Rows around distant means, in order of the means: nearly all densities are negligible."""
     random = np.random.default_rng(seed)
     q = model("full", k, d, seed)
     means = random.normal(size=(k, d)) * distance
@@ -84,13 +83,14 @@ def apart(k: int, d: int, distance: float, seed: int, each: int = 40) -> tuple[A
     seed=st.integers(0, 2**20),
 )
 @settings(max_examples=200, deadline=None)
-def test_what_is_left_out_is_negligible(
+def test_densities_left_out_are_negligible(
     k: int, d: int, each: int, distance: float, stretch: int, simd: str, seed: int
 ) -> None:
-    """Rows among many that stand apart have the same bits as rows that had all densities
-    computed: degrees, for which nothing is left out. Where components are of different size, the
-    nearest mean is often not that of the likeliest component. Few rows do without directions
-    towards other means."""
+    """Sums of a sweep agree with those of responsibilities, for which nothing is left out.
+
+    Where components are of different size, the nearest mean is often not that of the likeliest
+    component. For few rows the screen has no directions towards other means.
+    """
     X, q = apart(k, d, distance, seed, each)
     sizes = np.exp2(np.random.default_rng(seed).integers(-stretch, stretch + 1, k))
     q = replace(q, factors=q.factors * sizes[:, None], offsets=q.offsets + d * np.log(sizes))
@@ -112,11 +112,11 @@ def test_what_is_left_out_is_negligible(
 @pytest.mark.parametrize("simd", LEVELS)
 @pytest.mark.parametrize("each", [1, 40, 200])
 @pytest.mark.parametrize(("d", "distance"), [(16, 1.0), (16, 1.8), (30, 1.0), (30, 4.0), (70, 0.6)])
-def test_the_same_bits_whether_densities_are_left_out_or_not(
-    d: int, distance: float, each: int, simd: str
-) -> None:
-    """Crowded rows first: the rest of the sweep computes all densities; the sums of blocks, swept
-    one by one, do not tell."""
+def test_densities_left_out_change_no_bit(d: int, distance: float, each: int, simd: str) -> None:
+    """Rows of overlapping components come first, so that the sweep goes on with all densities.
+
+    Blocks that are swept one by one have the same sums.
+    """
     size = mixture_steps.chunk_rows(d)
     near, q = apart(8, d, 0.01, 3, each)
     far, q = apart(8, d, distance, 3, each)
@@ -139,7 +139,7 @@ def test_the_same_bits_whether_densities_are_left_out_or_not(
 
 
 @pytest.mark.parametrize("d", [7, 20])
-def test_of_equal_components_the_first_is_the_label(d: int) -> None:
+def test_the_label_is_the_first_of_equal_components(d: int) -> None:
     X, q = apart(6, d, 3.0, 1)
     for part in (q.offsets, q.means, q.factors):
         part[4] = part[1]

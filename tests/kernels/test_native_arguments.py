@@ -54,7 +54,7 @@ def written(team):
 
 @pytest.mark.parametrize("name", written(_native.Team(1)))
 @pytest.mark.parametrize("way", ["other type", "strided", "read-only"])
-def test_what_can_only_be_written_to_a_copy_is_refused(team, name, way):
+def test_outputs_that_convert_to_a_copy_are_refused(team, name, way):
     call, shape = written(team)[name]
     fitting = np.ones(shape, np.int32 if name == "Lloyd" else np.float64)
     call(fitting)
@@ -70,7 +70,7 @@ def test_what_can_only_be_written_to_a_copy_is_refused(team, name, way):
 
 
 def wrong_shapes(block, team):
-    """Calls by the name of the argument whose shape is wrong."""
+    """Calls with a wrong shape, by the name of the argument."""
     low, top, means = np.zeros(D), np.zeros(D, np.int32), np.zeros((K, D))
     seeding = _native.Seeding(block, low, low, None, 4, 2)
     seeding.start(1.0)

@@ -1,4 +1,4 @@
-"""Upper triangles of matrices, and back."""
+"""Packed triangles of matrices: storage, Cholesky factors, inverse roots and bounds."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from coterie.kernels import _native, triangles
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 8, 33])
-def test_there_and_back(d: int) -> None:
+def test_packed_matrices_unpack_to_the_same(d: int) -> None:
     A = np.random.default_rng(d).normal(size=(3, d, d))
     A = A + A.transpose(0, 2, 1)
-    folded = triangles.folded(A)
+    packed = triangles.packed(A)
     rows, columns = np.triu_indices(d)
-    assert np.array_equal(folded, A[:, rows, columns])
-    assert triangles.columns(folded) == d
-    assert np.array_equal(triangles.symmetric(folded), A)
-    assert np.array_equal(triangles.upper(folded), np.triu(A))
-    assert np.array_equal(triangles.diagonals(folded), np.diagonal(A, axis1=1, axis2=2))
+    assert np.array_equal(packed, A[:, rows, columns])
+    assert triangles.columns(packed) == d
+    assert np.array_equal(triangles.symmetric(packed), A)
+    assert np.array_equal(triangles.upper(packed), np.triu(A))
+    assert np.array_equal(triangles.diagonals(packed), np.diagonal(A, axis1=1, axis2=2))
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 8])
 def test_one_matrix_is_as_one_of_many(d: int) -> None:
     A = np.random.default_rng(d).normal(size=(3, d, d))
-    many = triangles.folded(A)
-    one = triangles.folded(A[1])
+    many = triangles.packed(A)
+    one = triangles.packed(A[1])
     assert one.shape == (triangles.size(d),)
     assert np.array_equal(one, many[1])
     assert triangles.columns(one) == d
@@ -47,13 +47,13 @@ def test_roots_and_inverse_roots(d: int, simd: str) -> None:
     A = np.random.default_rng(d).normal(size=(d, 2 * d + 3))
     C = A @ A.T
     with level(simd):
-        R, U = triangles.folded(C), triangles.folded(C)
+        R, U = triangles.packed(C), triangles.packed(C)
         assert triangles.cholesky(R)
         assert triangles.inverse_root(U)
-        flat = triangles.folded(C - 2 * np.eye(d) * np.linalg.eigvalsh(C)[0])
+        flat = triangles.packed(C - 2 * np.eye(d) * np.linalg.eigvalsh(C)[0])
         assert not triangles.cholesky(flat)
         for wrong in (0.0, -1.0, np.nan, np.inf):
-            spoilt = triangles.folded(C)
+            spoilt = triangles.packed(C)
             spoilt[-1] = wrong  # the last pivot
             assert not triangles.inverse_root(spoilt)
     R, U = triangles.upper(R), triangles.upper(U)
@@ -66,7 +66,7 @@ def test_roots_and_inverse_roots(d: int, simd: str) -> None:
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_inverse_roots_of_some_of_many(n_threads: int) -> None:
     A = np.random.default_rng(0).normal(size=(9, 5, 13))
-    many, team = triangles.folded(A @ A.transpose(0, 2, 1)), _native.Team(n_threads)
+    many, team = triangles.packed(A @ A.transpose(0, 2, 1)), _native.Team(n_threads)
     found = many.copy()
     assert triangles.inverse_roots(found, [0, 2, 5, 8], found, team) is None
     for c in range(9):
@@ -87,33 +87,33 @@ def test_inverse_roots_of_some_of_many(n_threads: int) -> None:
 def test_covariances_about_another_centre_and_reach(d: int, n_threads: int) -> None:
     rng = np.random.default_rng(d)
     z, r, shift = rng.normal(size=(50, d)), rng.uniform(size=(50, 4)), rng.normal(size=(4, d))
-    second = np.array([triangles.folded((z * one[:, None]).T @ z) for one in r.T])
+    second = np.array([triangles.packed((z * one[:, None]).T @ z) for one in r.T])
     team = _native.Team(n_threads)
     found = np.empty_like(second)
     triangles.covariances_about(second, r.sum(axis=0), r.T @ z, shift, found, team)
     for c, one in enumerate(r.T):
         moved = z - shift[c]
         wanted = (moved * one[:, None]).T @ moved / one.sum()
-        np.testing.assert_allclose(found[c], triangles.folded(wanted), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(found[c], triangles.packed(wanted), rtol=1e-12, atol=1e-12)
     with pytest.raises(ValueError, match="shift: expected shape"):
         triangles.covariances_about(second, r.sum(axis=0), r.T @ z, shift[:3], found, team)
     triangles.covariances_about(second, r.sum(axis=0), r.T @ z, shift, second, team)
     assert np.array_equal(second, found)
     U = np.triu(rng.normal(size=(3, d, d)))
     v = rng.normal(size=(3, d))
-    reach = triangles.largest_reach(triangles.folded(U), v)
+    reach = triangles.largest_reach(triangles.packed(U), v)
     assert reach == pytest.approx(np.einsum("ki,kij->kj", abs(v), abs(U)).max(), rel=1e-13)
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
 @pytest.mark.parametrize("d", [1, 3, 60])
-def test_wider_than_so_many_units_everywhere(d: int, n_threads: int) -> None:
+def test_spread_in_every_direction_is_compared_with_a_bound(d: int, n_threads: int) -> None:
     rng = np.random.default_rng(d)
     Q = np.linalg.qr(rng.normal(size=(d, d)))[0]
     root = rng.uniform(1e-6, 1e3, size=d)
     least = np.array([0.5, 0.999, 1.001, 7.0, np.nan])
     C = (Q * np.append(np.full(d - 1, 50.0), 1.0)) @ Q.T
-    many = np.array([triangles.folded(C * one * np.outer(root, root)) for one in least])
+    many = np.array([triangles.packed(C * one * np.outer(root, root)) for one in least])
     found = triangles.wider_than(many, root, 1.0, _native.Team(n_threads))
     assert found == [False, False, True, True, False]
     with pytest.raises(ValueError, match="triangles"):

@@ -25,7 +25,7 @@ def model(kind: Kind, k: int, d: int, seed: int) -> Densities:
     else:
         factors = np.abs(factors) + 0.5
     if kind == "full":
-        factors = triangles.folded(factors)
+        factors = triangles.packed(factors)
     return Densities(kind, random.normal(size=k), random.normal(size=(k, d)) * 2, factors)
 
 
@@ -54,7 +54,7 @@ def expected(X: Any, w: Any, q: Densities) -> tuple[Any, ...]:
 
 def in_kind(second: Any, kind: Kind) -> Any:
     if kind == "full":
-        return triangles.folded(second)
+        return triangles.packed(second)
     diagonals = np.diagonal(second, axis1=1, axis2=2)
     return diagonals if kind == "diag" else diagonals.sum(axis=1)
 

@@ -1,4 +1,8 @@
-"""Random words by counter: the same seed gives the same words, whoever asks and in what order."""
+"""Random words by counter: a word is a function of its seed, stream and number alone.
+
+So the words do not depend on the order of the calls, as in the counter-based generators of Salmon
+et al. (2011). Here the function is the finaliser of splitmix64.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +13,21 @@ MASK = (1 << 64) - 1
 
 
 def mix(z: int) -> int:
-    """Scramble 64 bits (the finaliser of the splitmix generator)."""
+    """Mix 64 bits: the finaliser of splitmix64 (Steele, Lea and Flood 2014)."""
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
     return z ^ (z >> 31)
 
 
 def mix_all(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scramble each number of an array as `mix` does."""
+    """Mix each number of an array as `mix` does."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
 
 
-class Draws:
-    """Words of 64 random bits, named by a stream and a number in it."""
+class RandomWords:
+    """Words of 64 random bits of one seed, by stream and by number in the stream."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed

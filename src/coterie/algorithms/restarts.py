@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 
 from coterie.algorithms.kmeans.lloyd import Observer, Rules, lloyd
 from coterie.algorithms.kmeans.records import Floats, Iteration, Run
-from coterie.algorithms.random_words import Draws
+from coterie.algorithms.random_words import RandomWords
 from coterie.algorithms.stop import StopReason
 from coterie.engines.protocol import Engine
 from coterie.kernels.scan_steps import Survey
@@ -18,7 +18,7 @@ STREAM = 0x72756E  # of the words that become the seeds of runs
 
 
 class Stopped(Protocol):
-    """A run that knows why it ended."""
+    """A run with the reason for its end."""
 
     @property
     def stopped(self) -> str: ...
@@ -28,7 +28,7 @@ class Stopped(Protocol):
 
 
 class Limits(Protocol):
-    """What the rules of every method have in common."""
+    """The rules that every method has."""
 
     @property
     def deadline(self) -> float | None: ...
@@ -40,12 +40,12 @@ class Limits(Protocol):
 AnyRun = TypeVar("AnyRun", bound=Stopped)
 AnyRecord = TypeVar("AnyRecord")
 Start = Callable[[int], Floats]  # seed of a run -> its initial means
-Watch = Callable[[int], Observer | None]  # number of a run -> who observes it
+Watch = Callable[[int], Observer | None]  # number of a run -> its observer
 
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What is kept of every run, the best and the others: all but labels and trace."""
+    """The record of one run, the best or another: all but its labels and trace."""
 
     seed: int
     initial_means: Floats  # (k, d)
@@ -81,12 +81,12 @@ class Restarts(Generic[AnyRun, AnyRecord]):
     best: AnyRun
     records: tuple[AnyRecord, ...]
     planned: int
-    cut_short: StopReason | None  # why no further run was made, or why the last one ended early
-    left_out: tuple[str, ...] = ()  # why some of the planned runs could not start
+    cut_short: StopReason | None  # the reason for fewer runs, or for an early end of the last one
+    skipped: tuple[str, ...] = ()  # the errors of runs that could not start
 
     @property
     def stopped(self) -> str:
-        """Why the best run stopped, and why there were no more runs where more were planned."""
+        """The reason for which the best run stopped, and that for fewer runs than planned."""
         if self.cut_short is None or len(self.records) == self.planned:
             return self.best.stopped
         made = f"{self.cut_short} after {len(self.records)} of {self.planned} runs"
@@ -94,7 +94,8 @@ class Restarts(Generic[AnyRun, AnyRecord]):
 
 
 def seed_of_run(seed: int, number: int) -> int:
-    return Draws(seed).word(STREAM, number)
+    """The seed of a run: a random word, which no number of runs changes."""
+    return RandomWords(seed).word(STREAM, number)
 
 
 def best_of(
@@ -108,19 +109,20 @@ def best_of(
 ) -> Restarts[AnyRun, AnyRecord]:
     """Make `n_init` runs and keep the smallest error, the first among equals.
 
-    The seed of a run depends on `seed` and its number alone, so the first runs are the same
-    however many follow.
+    The seed of a run depends on `seed` and its number alone, so more runs leave the first ones as
+    they are.
 
     make : (number of the run, its seed) -> run
-    record : (run, its seed) -> what is kept of it
-    cannot_start : errors of runs that cannot start; the others go on. If none can, it is raised.
+    record : (run, its seed) -> the record of the run
+    cannot_start : errors of a run that cannot start; it is skipped. If no run can start, the first
+        error is raised.
     """
     best: AnyRun | None = None
     records: list[AnyRecord] = []
     cut_short: StopReason | None = None
-    left_out: list[Exception] = []
+    skipped: list[Exception] = []
     for number in range(n_init):
-        if best is not None and _too_late(rules):
+        if best is not None and _deadline_passed(rules):
             cut_short = StopReason.MAX_SECONDS
             break
         own_seed = seed_of_run(seed, number)
@@ -132,7 +134,7 @@ def best_of(
             cut_short = StopReason.INTERRUPTED
             break
         except cannot_start as error_of_run:
-            left_out.append(error_of_run)
+            skipped.append(error_of_run)
             continue
         records.append(record(run, own_seed))
         if best is None or error(run) < error(best):
@@ -141,8 +143,8 @@ def best_of(
             cut_short = run.reason
             break
     if best is None:
-        raise left_out[0]
-    return Restarts(best, tuple(records), n_init, cut_short, tuple(map(str, left_out)))
+        raise skipped[0]
+    return Restarts(best, tuple(records), n_init, cut_short, tuple(map(str, skipped)))
 
 
 def restarts(
@@ -164,5 +166,5 @@ def restarts(
     return best_of(n_init, seed, rules, make, lambda run: run.inertia, RunRecord.of)
 
 
-def _too_late(rules: Limits) -> bool:
+def _deadline_passed(rules: Limits) -> bool:
     return rules.deadline is not None and time.perf_counter() >= rules.deadline

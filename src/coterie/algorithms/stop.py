@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class StopReason(StrEnum):
-    """One reason. Its value is its words, in which {} stands for the number of a rule.
+    """A reason to stop. Its value is its words, in which {} stands for the number of a rule.
 
     Model files keep the words, so a change of words needs a new reason beside the old one.
     """
@@ -45,8 +45,10 @@ class StopReason(StrEnum):
 
     @classmethod
     def of(cls, words: str) -> StopReason | None:
-        """The reason whose words these are, as records and model files keep them; None for words
-        of another version."""
+        """The reason with these words, as records and model files keep them.
+
+        None for words of another version.
+        """
         for reason in cls:
             pattern = re.escape(reason.value).replace(r"\{\}", ".+")
             if re.fullmatch(pattern, words, re.DOTALL):

@@ -22,8 +22,8 @@ class MemoryEngine:
     X : (n, d) float32 or float64, C-ordered, or CSR with sorted indices; not copied.
     weights : (n,) float64, positive, or None.
     team : the threads of the fit; None: this thread and ``n_threads - 1`` others.
-    align : blocks begin at multiples of it, and `block_rows` is rounded up. `LEAF_ROWS` is what
-        the contract asks for; sums that are exact do not care.
+    align : blocks begin at multiples of it, and `block_rows` is rounded up. The contract asks for
+        `LEAF_ROWS`; sums that are exact hold for any cuts.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
-"""The contract between drivers and engines, whatever holds the data.
+"""The contract between drivers and engines, for data in memory, on disk or on a cluster.
 
 The data are n rows, cut into blocks B_1, ..., B_m of consecutive rows, in the order of the rows.
 
-**What an engine promises.** Let f be a step, a function of `coterie.kernels`, and M its model, the
+**Promises of an engine.** Let f be a step, a function of `coterie.kernels`, and M its model, the
 arguments that come after the block:
 
     reduce(f, *M) = f(B_1, *M) + f(B_2, *M) + ... + f(B_m, *M)
@@ -16,14 +16,14 @@ An argument ``by_row(A)`` stands for the rows of A that belong to the block, A[f
 3. Run: ``begin()`` gives a number that no other run of this engine has, and ``end(run)`` says that
    the caches of that run are needed no more.
 
-**What an engine may demand.**
+**Demands of an engine.**
 
 1. Purity: f(B, *M) depends on the rows of B, their weights and M alone. So it may be computed
    twice, on any machine, by any number of threads, and one of the answers be thrown away.
 2. Sums: ``+`` of answers is associative and commutative to the last bit. So answers may be added
    in any order, in pairs, on the machine where they were made.
-3. Caches: ``block.caches[run]`` may be lost at any moment. What a step finds there saves time and
-   never decides an answer.
+3. Caches: ``block.caches[run]`` may be lost at any moment. A cache saves time and never decides
+   an answer.
 4. Messages: a step is a function of a module; models and answers are arrays, numbers, texts and
    frozen records of these. All of them can be pickled.
 
@@ -63,9 +63,9 @@ _runs = itertools.count(1)
 
 
 class Engine(Protocol):
-    """Data in blocks. A driver neither knows nor cares how many there are and where they live."""
+    """Data in blocks. A driver knows neither the number of blocks nor their places."""
 
-    team: _native.Team  # the threads of this process, for what a driver does between steps
+    team: _native.Team  # the threads of this process, for the work of a driver between steps
 
     @property
     def n_rows(self) -> int:
@@ -100,13 +100,13 @@ def next_run() -> int:
 
 @dataclass(frozen=True)
 class ByRow:
-    """An array with a row for each row of the data: a block gets its own rows of it."""
+    """An array with a row for each row of the data; a block gets its own rows of it."""
 
     values: NDArray[Any]
 
 
 def by_row(values: NDArray[Any]) -> Any:
-    """`values` as an argument of a step, of which every block gets the rows that belong to it."""
+    """`values` as an argument of a step; every block gets the rows that belong to it."""
     return ByRow(values)
 
 
@@ -149,7 +149,7 @@ def _united(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
 
 
 def total(partials: Iterable[Partial[Answer]], n_rows: int) -> Answer:
-    """The sum of all answers; an error unless they count each of the n rows once."""
+    """The sum of all answers; `BrokenContract` unless they count each of the n rows once."""
     parts = list(partials)
     whole = parts[0]
     for part in parts[1:]:
@@ -159,7 +159,7 @@ def total(partials: Iterable[Partial[Answer]], n_rows: int) -> Answer:
 
 
 def joined(partials: Iterable[Partial[NDArray[Any]]], n_rows: int) -> NDArray[Any]:
-    """The arrays of all blocks in the order of their rows; an error unless each row is there."""
+    """The arrays of all blocks in the order of their rows; `BrokenContract` if a row is absent."""
     parts = sorted(partials, key=lambda part: part.ranges)
     _must_cover(_united(tuple(r for part in parts for r in part.ranges)), n_rows)
     if len(parts) == 1:

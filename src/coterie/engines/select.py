@@ -36,7 +36,7 @@ def engine_over(
 
 @contextmanager
 def engines_made_by(maker: Maker) -> Iterator[None]:
-    """Within the context, `engine_over` gives what ``maker(X, weights, team)`` makes."""
+    """Let `engine_over` give the engines that ``maker(X, weights, team)`` makes, in the context."""
     token = _maker.set(maker)
     try:
         yield

@@ -1,6 +1,6 @@
 """Arithmetic on one block: native kernels, and their readable NumPy twin in `reference`.
 
-The files `*_steps.py` list what can be asked of a block, by method: begin with `scan_steps.py`, for
+The files `*_steps.py` list the questions to a block, by method: begin with `scan_steps.py`, for
 first looks, and `kmeans_steps.py`. `block.py` is a block, `exact.py` turns integer sums into
 numbers, and `_native.pyi` lists the native module. Kernels do not know that there are other blocks.
 ``COTERIE_SIMD=baseline|avx2|avx512`` chooses a lower instruction-set level than the machine's best.

@@ -1,4 +1,4 @@
-"""A block: consecutive rows of the data, and what the kernels remember about them between calls."""
+"""A block: consecutive rows of the data, and the caches of the kernels between calls."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ class BrokenContract(Exception):
 class Block:
     """Rows ``first .. first + n_rows`` of the data.
 
-    ``caches`` holds labels, bounds and distances by the number of the run that they belong to.
-    All of it can be rebuilt from the rows and the model: a block that lost its caches gives the
-    same answers, only later.
+    ``caches`` holds labels, bounds and distances under the number of their run. All of it can be
+    rebuilt from the rows and the model: a block that lost its caches gives the same answers later.
     """
 
     data: Any  # the rows as they were given: an array, or a CSR matrix
@@ -68,7 +67,7 @@ class Block:
         return {} if run is None else self.caches.setdefault(run, {})
 
     def forget(self, run: int) -> None:
-        """The run has ended."""
+        """Drop the cache of a run that has ended."""
         self.caches.pop(run, None)
 
     def part(self, rows: slice) -> Block:

@@ -1,6 +1,6 @@
 """Columns of numbers become rows of one array.
 
-Imports NumPy alone, since whoever reads a file needs this before anything else.
+The file imports NumPy alone, since every reader of files loads it before anything else.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from coterie.kernels import _native
 
-# What the kernel reads for rows of each type; NumPy converts all else (float16, truth, other byte
-# orders) first.
+# The types that the kernel reads, by the type of the rows. NumPy converts all others first:
+# float16, bool, other byte orders.
 _INTEGERS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
 _READ = {
     np.dtype(np.float64): frozenset(map(np.dtype, (np.float64, np.float32, *_INTEGERS))),
@@ -25,7 +25,7 @@ _READ = {
 def interleave(columns: Sequence[NDArray[Any]], out: NDArray[Any]) -> bool:
     """Write columns, (m,) each, into the rows of out, (m, d), of float64 or float32.
 
-    Numbers become the nearest of out's type. Returns whether all of them are finite. Other Python
+    Numbers become the nearest of out's type. Returns True if all of them are finite. Other Python
     threads run meanwhile.
     """
     read = _READ[out.dtype]

@@ -1,7 +1,8 @@
-"""Exact sums as integers: where their limbs lie, and how they become numbers again.
+"""Exact sums as integers in limbs: the exponents of the limbs, and the way back to numbers.
 
-A column whose values lie below ``2**top`` is cut into limbs of 32 bits; limb ``j`` counts units
-of ``2**(top - 30 - 32 j)``. Limbs of two blocks are added as integers, in any order.
+A sum is a fixed-point accumulator without rounding, as in Kulisch's superaccumulator, cut to the
+exponents that a column has. A column with values below ``2**top`` has limbs of 32 bits; limb ``j``
+counts units of ``2**(top - 30 - 32 j)``. Limbs of two blocks are added as integers, in any order.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ FINITE_TOP = 1001  # the largest top of all: beyond, the constant of the first l
 
 @dataclass(frozen=True)
 class Grid:
-    """Where the limbs of each column lie."""
+    """The exponents of the limbs of each column."""
 
     top: NDArray[np.int32]  # (columns,)
     levels: int
@@ -89,7 +90,7 @@ def from_bytes(number: bytes) -> Fraction:
 
 
 def in_wide_units(value: Fraction) -> int:
-    """How many of the smallest units of a wide sum make up `value`, which is one."""
+    """The value of a wide sum as a whole number of its smallest units."""
     return (value.numerator << -_native.WIDE_LOWEST_EXPONENT) // value.denominator
 
 
@@ -99,8 +100,10 @@ def to_float(value: Fraction) -> float:
 
 
 def ratio(numerator: int, denominator: int) -> float:
-    """The float64 nearest to the ratio of two whole numbers, the second above zero. It is what a
-    Fraction gives, without the greatest common divisor."""
+    """The float64 nearest to the ratio of two whole numbers, the second above zero.
+
+    A Fraction would give the same, and would look for the greatest common divisor first.
+    """
     try:
         return numerator / denominator
     except OverflowError:
@@ -155,9 +158,11 @@ class ClusterSums:
         return means
 
     def saved(self, team: _native.Team, means: Floats) -> int:
-        """Sum of ``2 m S - W m**2`` over clusters and columns, in the smallest units of a wide
-        sum. What is left of the sum of squares after it is taken off is the sum of squared
-        distances, for any means."""
+        """Sum of ``2 m S - W m**2`` over clusters and columns, in the smallest units of a wide sum.
+
+        The sum of squares less this number is the sum of squared distances, for any means m, sums
+        S and masses W.
+        """
         means = np.ascontiguousarray(means)
         top = int(self.mass_grid.top[0])
         number: bytes = _native.saving(team, self.sums, self.grid.top, self.mass, top, means)

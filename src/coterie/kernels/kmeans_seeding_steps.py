@@ -1,5 +1,9 @@
-"""Steps of the seedings on one block. `coterie.algorithms.kmeans.seeding` tells how they fit
-together."""
+"""Steps of the seedings on one block; `coterie.algorithms.kmeans.seeding` puts them together.
+
+Units are whole numbers that stand for squared distances from the nearest seed, D(x)^2. Sums of
+units are exact. Rows are kept by the leading bits of their hashes, in buckets, so that a draw needs
+the rows of one bucket only.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ FEWEST_BUCKET_BITS = 4
 
 
 def bucket_bits(n_rows: int) -> int:
-    """Leading bits of a hash that number its bucket: a few rows in each, of all the data."""
+    """Leading bits of a hash that number its bucket: so many that a bucket has a few rows."""
     return min(max(FEWEST_BUCKET_BITS, n_rows.bit_length() - 3), _native.MOST_BUCKET_BITS)
 
 
@@ -27,7 +31,7 @@ class Seeds:
 
     run: int
     survey: Survey
-    expected: int  # about so many seeds will come
+    expected: int  # number of seeds in the end, about
     points: Floats  # (m, d) in the order in which they became seeds
     coarse: bool = True  # distances are float32; False: float64
 
@@ -50,72 +54,74 @@ class Seeds:
 
 
 @dataclass(frozen=True)
-class Start:
-    """All rows at distance one, so that a draw is a draw of rows."""
+class RowCounts:
+    """Numbers of rows, each counted as often as its weight says."""
 
-    units: Integers  # (2**bucket_bits,) by bucket of the rows' hashes
+    by_bucket: Integers  # (2**bucket_bits,) by bucket of the rows' hashes
     copies: int  # rows, or whole copies of them
     unit: float  # the power of two that multiplies coordinates before distances are taken
 
-    def __add__(self, other: Start) -> Start:
-        return Start(self.units + other.units, self.copies + other.copies, self.unit)
+    def __add__(self, other: RowCounts) -> RowCounts:
+        by_bucket = self.by_bucket + other.by_bucket
+        return RowCounts(by_bucket, self.copies + other.copies, self.unit)
 
 
 @dataclass(frozen=True)
-class Spread:
-    """How far rows are from their nearest seed: the largest squared distance after each of the
-    seeds that joined, and whole units of distance by bucket of the rows' hashes in the end."""
+class SeedDistances:
+    """Squared distances of rows from their nearest seed, as the largest of them and their sums."""
 
-    largest: Floats  # (seeds that joined,), or (1,) if none did
-    units: Integers  # (2**bucket_bits,)
+    largest: Floats  # (seeds that joined,) after each of them, or (1,) if none did
+    units: Integers  # (2**bucket_bits,) in the end, by bucket of the rows' hashes
 
-    def __add__(self, other: Spread) -> Spread:
-        return Spread(np.maximum(self.largest, other.largest), self.units + other.units)
+    def __add__(self, other: SeedDistances) -> SeedDistances:
+        return SeedDistances(np.maximum(self.largest, other.largest), self.units + other.units)
 
 
 @dataclass(frozen=True)
-class Holdings:
-    """Distinct values by hash, each with the units of distance that its rows hold together."""
+class DistinctValues:
+    """Distinct rows by hash, each with the sum of units over its copies."""
 
-    hashes: NDArray[np.uint64]
-    units: Integers
-    values: Floats
+    hashes: NDArray[np.uint64]  # (m,) ascending
+    units: Integers  # (m,)
+    values: Floats  # (m, d)
 
-    def __add__(self, other: Holdings) -> Holdings:
+    def __add__(self, other: DistinctValues) -> DistinctValues:
         hashes = np.concatenate([self.hashes, other.hashes])
         units = np.concatenate([self.units, other.units])
         values = np.concatenate([self.values, other.values])
         distinct, first, back = np.unique(hashes, return_index=True, return_inverse=True)
         total = np.zeros(len(distinct), dtype=np.int64)
         np.add.at(total, back, units)
-        return Holdings(distinct, total, values[first])
+        return DistinctValues(distinct, total, values[first])
 
 
-def start(block: Block, seeds: Seeds) -> Start:
-    """Copies of the rows and units of distance, before the first seed."""
+def count_rows(block: Block, seeds: Seeds) -> RowCounts:
+    """Copies of the rows by bucket, before the first seed."""
     seeding = _native_seeding(block, seeds)
-    seeding.start(1.0)
-    _, units = seeding.approach(None, 0)
+    seeding.start(1.0)  # with every row at distance one, a copy is a unit
+    _, by_bucket = seeding.approach(None, 0)
     seeding.start(np.inf)
     _keep(block, seeds.first(0), seeding)
     copies = _copies(block, seeds.survey)
     n_copies = block.n_rows if copies is None else int(copies.sum(dtype=np.int64))
-    return Start(units, n_copies, seeding.unit)
+    return RowCounts(by_bucket, n_copies, seeding.unit)
 
 
-def rows_of_buckets(block: Block, seeds: Seeds, buckets: NDArray[np.int32]) -> Holdings:
-    """The values in some buckets, every row at distance one."""
+def copies_in_buckets(block: Block, seeds: Seeds, buckets: NDArray[np.int32]) -> DistinctValues:
+    """The distinct rows in some buckets, with a unit for each copy."""
     seeding = _distances(block, seeds.first(0))
     seeding.start(1.0)
-    found = Holdings(*seeding.holdings(buckets, 0))
+    found = DistinctValues(*seeding.holdings(buckets, 0))
     seeding.start(np.inf)
     _keep(block, seeds.first(0), seeding)
     return found
 
 
-def approach(block: Block, seeds: Seeds, since: int, shift: int) -> Spread:
-    """The seeds from number `since` on join, one after the other. A squared distance s counts
-    rint(s 2^shift)."""
+def add_seeds(block: Block, seeds: Seeds, since: int, shift: int) -> SeedDistances:
+    """Distances after the seeds from number `since` on joined, one after the other.
+
+    A squared distance s counts as rint(s 2^shift) units.
+    """
     seeding = _distances(block, seeds.first(since))
     largest, units = [], None
     for point in seeds.points[since:]:
@@ -125,44 +131,46 @@ def approach(block: Block, seeds: Seeds, since: int, shift: int) -> Spread:
         far, units = seeding.approach(None, shift)
         largest.append(far)
     _keep(block, seeds, seeding)
-    return Spread(np.array(largest), units)
+    return SeedDistances(np.array(largest), units)
 
 
-def holdings(block: Block, seeds: Seeds, buckets: NDArray[np.int32], shift: int) -> Holdings:
-    """The values in some buckets, with their units of distance."""
+def values_in_buckets(
+    block: Block, seeds: Seeds, buckets: NDArray[np.int32], shift: int
+) -> DistinctValues:
+    """The distinct rows in some buckets, with their units of distance."""
     seeding = _distances(block, seeds)
-    found = Holdings(*seeding.holdings(buckets, shift))
+    found = DistinctValues(*seeding.holdings(buckets, shift))
     _keep(block, seeds, seeding)
     return found
 
 
 def potentials(block: Block, seeds: Seeds, candidates: Floats, shift: int) -> Integers:
-    """Units of distance left over if each candidate became a seed."""
+    """(candidates,) the potential, as a sum of units, with each candidate as one more seed."""
     seeding = _distances(block, seeds)
-    left: Integers = seeding.potentials(candidates, shift)
-    _keep(block, seeds, seeding)
-    return left
-
-
-def draw(block: Block, seeds: Seeds, salt: int, factor: float) -> Holdings:
-    """Values drawn independently, each with chance ``factor * squared distance``."""
-    seeding = _distances(block, seeds)
-    found = Holdings(*seeding.draw(salt, factor))
+    found: Integers = seeding.potentials(candidates, shift)
     _keep(block, seeds, seeding)
     return found
 
 
-def smallest_hashes(block: Block, survey: Survey, salt: int, count: int) -> Holdings:
-    """The `count` distinct values with the smallest salted hashes."""
-    bits = FEWEST_BUCKET_BITS  # not asked for
+def draw(block: Block, seeds: Seeds, salt: int, factor: float) -> DistinctValues:
+    """Distinct rows drawn independently, each with probability ``factor * squared distance``."""
+    seeding = _distances(block, seeds)
+    found = DistinctValues(*seeding.draw(salt, factor))
+    _keep(block, seeds, seeding)
+    return found
+
+
+def smallest_hashes(block: Block, survey: Survey, salt: int, count: int) -> DistinctValues:
+    """The `count` distinct rows with the smallest salted hashes."""
+    bits = FEWEST_BUCKET_BITS  # no bucket is looked at
     seeding = _native.Seeding(block.rows, survey.extent.low, survey.extent.high, None, bits, 0)
-    return Holdings(*seeding.smallest_hashes(salt, count))
+    return DistinctValues(*seeding.smallest_hashes(salt, count))
 
 
 def _distances(block: Block, seeds: Seeds) -> _native.Seeding:
     """Distances of the rows from these seeds, taken out of the cache or found again.
 
-    An interrupted step leaves nothing in the cache, since its distances may be half changed.
+    They leave the cache while a step works on them: an interrupt may leave them half changed.
     """
     known: tuple[int, bool, _native.Seeding] | None = block.cache(seeds.run).pop("seeding", None)
     count, coarse, seeding = known if known is not None else (0, True, None)
@@ -189,7 +197,7 @@ def _native_seeding(block: Block, seeds: Seeds) -> _native.Seeding:
 
 
 def _copies(block: Block, survey: Survey) -> NDArray[np.int32] | None:
-    """(n,) whole copies of each row, which seedings draw from."""
+    """(n,) whole copies of each row, by its weight; None: one of each."""
     if block.weights is None:
         return None
     copies = np.rint(block.weights * survey.copies_per_weight)

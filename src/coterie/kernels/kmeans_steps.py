@@ -1,4 +1,4 @@
-"""Assignment updates on a block: each step is a pure function of (block, model).
+"""Assignment updates of k-means on a block: each step is a pure function of (block, model).
 
 The answers of two blocks can be added, in any order, to the same bits.
 """
@@ -40,9 +40,10 @@ def assign(
 ) -> Assignment:
     """Assignment update: every row to its nearest mean, the lowest index among equals.
 
-    `moved` counts the rows that `previous` means sent elsewhere; without these, all rows. Labels
-    and bounds are remembered from call to call of the same run (None: of no run). Where they are
-    lost, or are not those of `previous`, they are made again.
+    previous : the means of the assignment before. `moved` counts the rows with another label under
+        these; None: all rows.
+    run : labels and bounds are kept from call to call of a run; None: not at all. Where they are
+        lost, or belong to other means than `previous`, they are made again.
     """
     cache = block.cache(run)
     if "lloyd" not in cache or previous is None:
@@ -91,30 +92,33 @@ def _same(known: Floats | None, means: Floats) -> bool:
 
 
 def nearest(block: Block, means: Floats, extent: Extent | None = None) -> NDArray[np.int32]:
-    """Labels for any means, nothing remembered. `extent` spares a pass where it is known."""
+    """Labels for any means, without a cache. A known `extent` spares a pass over the rows."""
     low, high, *_ = (extent.low, extent.high) if extent is not None else block.rows.scan()
     found = np.empty(block.n_rows, dtype=np.int32)
     _native.Lloyd(block.rows, found, low, high, None, 0, None, 1, "brute").step(means)
     return found
 
 
-def nearest_of(values: Floats, means: Floats) -> NDArray[np.int32]:
-    """The same for a few rows that are no block. values : (rows, d)"""
+def nearest_to(values: Floats, means: Floats) -> NDArray[np.int32]:
+    """(rows,) labels of a few rows that are no block. values : (rows, d)"""
     return nearest(Block.over(values, None, _native.Team(1)), means)
 
 
 def squared_distances(block: Block, means: Floats) -> Floats:
+    """(n, k) squared distances in float64, added column by column: the order decides the bits."""
     found: Floats = block.rows.distances(means)
     return found
 
 
 @dataclass(frozen=True)
 class FarPoint:
+    """A row that is far from the mean of its cluster."""
+
     distance: float  # squared, to its own mean
-    row: int
+    row: int  # of the whole data
     label: int
     weight: float
-    value: Floats
+    value: Floats  # (d,)
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,7 @@ class Farthest:
 
 
 def farthest(block: Block, survey: Survey, means: Floats, run: int | None, count: int) -> Farthest:
+    """The `count` rows of the block that are farthest from their means."""
     own = labels(block, survey, means, run)
     found = block.rows.farthest(means, own, count)
     values = block.rows.values_at(np.array([row for _, row in found], dtype=np.int64))

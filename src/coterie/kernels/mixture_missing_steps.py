@@ -1,8 +1,9 @@
 """The steps of `mixture_steps` for rows with missing cells, which are NaN.
 
-A row counts by the coordinates it has: the marginal of a Gaussian is Gaussian again. Rows with
-the same cells present are swept together, by the same kernels, over those columns alone; what a
-component expects of the other columns follows from the sums, so that no row is ever filled in.
+A row counts by its observed coordinates: the marginal of a Gaussian is Gaussian again. Rows with
+the same cells present (a pattern) are swept together, by the same kernels, over those columns
+alone. The conditional expectations of the other columns follow from the sums, so that no row is
+filled in: EM for missing data as in Ghahramani and Jordan (1994), a pattern at a time.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from coterie.kernels.exact import Floats, Integers
 from coterie.kernels.mixture_steps import Densities, Standardization, Sums
 from coterie.kernels.tree_sum import TreeSum
 
-WORTH_A_TEAM = 1 << 16  # values: less is swept before a second thread has woken
+VALUES_FOR_A_TEAM = 1 << 16  # fewer are swept before a second thread has woken
 LOG_2_PI = float(np.log(2 * np.pi))
 
 Columns = NDArray[np.intp]
@@ -29,36 +30,36 @@ Answer = TypeVar("Answer", bound=NDArray[Any])
 
 @dataclass(frozen=True)
 class CellRange:
-    """Column by column, of the cells that are there: smallest, largest, and how many."""
+    """Ranges and numbers of the cells that are present, column by column."""
 
-    low: Floats
-    high: Floats
-    count: Integers
-    endless: int  # cells that hold an infinity
-    first_endless: tuple[int, int] | None  # row and column of the first of them
+    low: Floats  # (d,)
+    high: Floats  # (d,)
+    count: Integers  # (d,)
+    infinite: int  # cells that hold an infinity
+    first_infinite: tuple[int, int] | None  # row and column of the first of them
 
     def __add__(self, other: CellRange) -> CellRange:
-        firsts = (self.first_endless, other.first_endless)
+        firsts = (self.first_infinite, other.first_infinite)
         return CellRange(
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
             self.count + other.count,
-            self.endless + other.endless,
+            self.infinite + other.infinite,
             min((place for place in firsts if place is not None), default=None),
         )
 
 
 def cell_range(block: Block) -> CellRange:
-    """Ranges of the cells that are there; of these, infinities are counted apart."""
+    """Ranges of the cells that are present; infinities are counted apart too."""
     found: CellRange | None = None
     for rows in _batches(block.n_rows):
         X = np.asarray(block.data[rows], dtype=np.float64)
-        there, endless = ~np.isnan(X), np.isinf(X)
-        places = np.argwhere(endless)
+        present, infinite = ~np.isnan(X), np.isinf(X)
+        places = np.argwhere(infinite)
         part = CellRange(
-            np.where(there, X, np.inf).min(axis=0),
-            np.where(there, X, -np.inf).max(axis=0),
-            there.sum(axis=0),
+            np.where(present, X, np.inf).min(axis=0),
+            np.where(present, X, -np.inf).max(axis=0),
+            present.sum(axis=0),
             len(places),
             (block.first + rows.start + int(places[0, 0]), int(places[0, 1]))
             if len(places)
@@ -70,16 +71,18 @@ def cell_range(block: Block) -> CellRange:
 
 
 def cell_totals(block: Block, unit: Floats) -> TreeSum:
-    """(1 + 2 d,) sums over the rows: of w; by column, of w and of w x / unit where a cell is
-    there."""
+    """(1 + 2 d,) sums over the rows: of w; by column, of w and of w x / unit over cells present.
+
+    A fixed tree over leaves keeps the bits.
+    """
     sums = {}
     for leaf, rows in block.leaves():
         X = block.data[rows]
-        there = ~np.isnan(X)
+        present = ~np.isnan(X)
         w = np.ones(len(X)) if block.weights is None else block.weights[rows]
-        values = w[:, np.newaxis] * (np.where(there, X, 0.0) / unit)
-        seen = (w[:, np.newaxis] * there).sum(axis=0)
-        sums[leaf] = np.concatenate([[w.sum()], seen, values.sum(axis=0)])
+        values = w[:, np.newaxis] * (np.where(present, X, 0.0) / unit)
+        observed = (w[:, np.newaxis] * present).sum(axis=0)
+        sums[leaf] = np.concatenate([[w.sum()], observed, values.sum(axis=0)])
     return TreeSum.of_leaves(sums.items())
 
 
@@ -89,7 +92,7 @@ class PatternRows:
 
     leaf: int  # its number in the whole data
     rows: NDArray[np.intp]  # places in the block
-    block: Block | None  # over the columns seen; None if there are none
+    block: Block | None  # over the observed columns; None if there are none
     weights: Floats | None
 
     @property
@@ -100,15 +103,15 @@ class PatternRows:
 
 @dataclass(frozen=True)
 class Pattern:
-    """A set of columns, and the rows of a block that have cells in just these, leaf by leaf."""
+    """A set of observed columns, and the rows of a block that have just these, leaf by leaf."""
 
-    seen: Columns
-    gone: Columns
+    observed: Columns
+    missing: Columns
     leaves: list[PatternRows]
 
 
 def patterns(block: Block) -> list[Pattern]:
-    """Rows grouped by their missing cells. A cache: the same for every model."""
+    """Rows grouped by their missing cells; kept in a cache, since no model changes them."""
     cache = block.cache(OF_THE_ROWS)
     if "patterns" not in cache:
         cache["patterns"] = _patterns(block)
@@ -134,9 +137,9 @@ def _patterns(block: Block) -> list[Pattern]:
                 found[key.tobytes()] = pattern
             weights = None if block.weights is None else block.weights[own][rows]
             part = None
-            if len(pattern.seen):
-                values = np.ascontiguousarray(X[rows][:, pattern.seen])
-                team = block.team if values.size > WORTH_A_TEAM else alone
+            if len(pattern.observed):
+                values = np.ascontiguousarray(X[rows][:, pattern.observed])
+                team = block.team if values.size > VALUES_FOR_A_TEAM else alone
                 part = Block.over(values, weights, team)
             pattern.leaves.append(PatternRows(leaf, own.start + rows, part, weights))
     return [found[key] for key in sorted(found)]
@@ -151,7 +154,8 @@ def sweep(
 ) -> Sums:
     """E step and the sums of the M step, expected over the missing cells.
 
-    Shared covariances give full second moments, since a total scatter exists only for whole rows.
+    Shared covariances give full second moments, since a total scatter exists for whole rows only.
+    Patterns are added in the order of their keys, which decides the last bits of a leaf.
     """
     if densities.kind == "tied":
         densities = densities.untied()
@@ -167,12 +171,12 @@ def sweep(
 
 
 def score_samples(block: Block, scaling: Standardization, densities: Densities) -> Floats:
-    """(n,) log-likelihood of what is seen of each row; 0 where nothing is."""
+    """(n,) log-likelihood of the observed cells of each row; 0 for a row without any."""
     return _row_by_row(block, scaling, densities, mixture_steps.score_samples)
 
 
 def responsibilities(block: Block, scaling: Standardization, densities: Densities) -> Floats:
-    """(n, k) degrees of belonging; the weights of the mixture where nothing is seen."""
+    """(n, k) degrees of belonging; the weights of the mixture for a row without observed cells."""
     return _row_by_row(block, scaling, densities, mixture_steps.responsibilities)
 
 
@@ -202,17 +206,17 @@ def _row_by_row(
 
 @dataclass(frozen=True)
 class Marginal:
-    """The mixture over the columns that a pattern has, and what it expects of the others."""
+    """The mixture over the observed columns of a pattern, and the conditional of the others."""
 
-    seen: Columns
-    gone: Columns
+    observed: Columns
+    missing: Columns
     scaling: Standardization
     densities: Densities
-    parts: Split | None  # None: covariances along axes, and columns that know nothing of another
+    conditional: Conditional | None  # None: diagonal covariances, with independent columns
 
 
 class Marginals:
-    """A mixture, as rows see it that have only some of the columns. In standardized units."""
+    """The marginals of a mixture for rows with some of the columns, in standardized units."""
 
     def __init__(self, scaling: Standardization, densities: Densities) -> None:
         self.scaling, self.densities = scaling, densities
@@ -226,27 +230,27 @@ class Marginals:
         elif densities.kind == "spherical":
             factors = np.broadcast_to(factors[:, np.newaxis], (k, d))
         self.factors = factors  # (k, d, d) upper, or (k, d)
-        self.whole = factors.ndim == 3
-        diagonals = np.diagonal(factors, axis1=1, axis2=2) if self.whole else factors
+        self.has_matrices = factors.ndim == 3
+        diagonals = np.diagonal(factors, axis1=1, axis2=2) if self.has_matrices else factors
         peaks = np.log(diagonals).sum(axis=1) - 0.5 * d * LOG_2_PI
         self.log_weights = densities.offsets - peaks
 
     def of(self, pattern: Pattern) -> Marginal:
         """The mixture over the columns of a pattern."""
-        seen, gone = pattern.seen, pattern.gone
-        parts = split(self.factors, seen, gone) if self.whole else None
-        factors = self.factors[:, seen] if parts is None else parts.seen
-        scaling = Standardization(self.scaling.origin[seen], self.scaling.exponent[seen])
-        diagonals = np.diagonal(factors, axis1=1, axis2=2) if self.whole else factors
-        peaks = np.log(diagonals).sum(axis=1) - 0.5 * len(seen) * LOG_2_PI
+        observed, missing = pattern.observed, pattern.missing
+        others = conditional(self.factors, observed, missing) if self.has_matrices else None
+        factors = self.factors[:, observed] if others is None else others.factors
+        scaling = Standardization(self.scaling.origin[observed], self.scaling.exponent[observed])
+        diagonals = np.diagonal(factors, axis1=1, axis2=2) if self.has_matrices else factors
+        peaks = np.log(diagonals).sum(axis=1) - 0.5 * len(observed) * LOG_2_PI
         densities = Densities(
-            "full" if self.whole else "diag",
+            "full" if self.has_matrices else "diag",
             self.log_weights + peaks,
-            np.ascontiguousarray(self.densities.means[:, seen]),
-            triangles.folded(factors) if self.whole else np.ascontiguousarray(factors),
-            np.ascontiguousarray(self.centres[:, seen]),
+            np.ascontiguousarray(self.densities.means[:, observed]),
+            triangles.packed(factors) if self.has_matrices else np.ascontiguousarray(factors),
+            np.ascontiguousarray(self.centres[:, observed]),
         )
-        return Marginal(seen, gone, scaling, densities, parts)
+        return Marginal(observed, missing, scaling, densities, others)
 
     def _log_unit(self, columns: Columns) -> float:
         return Standardization(
@@ -259,7 +263,7 @@ class Marginals:
         rows: PatternRows,
         step: Callable[[Block, Standardization, Densities], Answer],
     ) -> NDArray[Any]:
-        """What a step says of the rows of a pattern."""
+        """The answer of a step for the rows of a pattern."""
         if rows.block is not None:
             return step(rows.block, marginal.scaling, marginal.densities)
         n, weights = len(rows.rows), np.exp(self.log_weights)
@@ -270,54 +274,54 @@ class Marginals:
         return np.full(n, int(np.argmax(weights)), dtype=np.int32)
 
     def moments(self, marginal: Marginal, leaves: list[PatternRows]) -> Floats:
-        """(leaves, size) sums over the rows of a pattern, each leaf by itself, as `Sums` lays them
-        out, with what is expected of the columns gone.
+        """(leaves, size) expected sums over the rows of a pattern, each leaf by itself.
 
-        Given the columns s that are seen, component c expects of the others, g,
-        x_g = m_g + A (x_s - m_s), up to a covariance D (see `Split`).
-        About the centre: x_g - c_g = A (x_s - c_s) + b with b = m_g - c_g + A (c_s - m_s).
+        Numbers stand in the order of `Sums`. Given the observed columns o, the missing columns h
+        of component c have the mean x_h = m_h + A (x_o - m_o) and the covariance D (see
+        `Conditional`). About the centre: x_h - c_h = A (x_o - c_o) + b with
+        b = m_h - c_h + A (c_o - m_o).
         """
-        seen, gone, parts = marginal.seen, marginal.gone, marginal.parts
+        observed, missing, others = marginal.observed, marginal.missing, marginal.conditional
         (k, d), n = self.centres.shape, len(leaves)
-        log_likelihood, mass, seen_first, seen_second = self._of_cells(marginal, leaves)
+        log_likelihood, mass, observed_first, observed_second = self._of_observed(marginal, leaves)
         first = np.zeros((n, k, d))
-        second = np.zeros((n, k, d, d) if self.whole else (n, k, d))
-        first[:, :, seen] = seen_first
+        second = np.zeros((n, k, d, d) if self.has_matrices else (n, k, d))
+        first[:, :, observed] = observed_first
         shift = self.densities.means - self.centres
         m = mass[:, :, np.newaxis]
-        # Densities are by the unit cube of all standardized columns, whatever a row has of it.
-        log_likelihood = log_likelihood + mass.sum(axis=1) * self._log_unit(gone)
-        if parts is None:
-            b = shift[:, gone]
-            first[:, :, gone] = m * b
-            second[:, :, seen] = seen_second
-            second[:, :, gone] = m * (b * b + 1.0 / self.factors[:, gone] ** 2)
+        # Densities are by the unit cube of all standardized columns, also for a row with a few.
+        log_likelihood = log_likelihood + mass.sum(axis=1) * self._log_unit(missing)
+        if others is None:
+            b = shift[:, missing]
+            first[:, :, missing] = m * b
+            second[:, :, observed] = observed_second
+            second[:, :, missing] = m * (b * b + 1.0 / self.factors[:, missing] ** 2)
             if self.densities.kind == "spherical":
                 second = second.sum(axis=2)
         else:
-            A, D = parts.regression, parts.spread
-            b = shift[:, gone] - _times(A, shift[:, seen])
-            Af = _times(A, seen_first)
-            first[:, :, gone] = Af + m * b
-            among = triangles.symmetric(seen_second)
-            cross = A @ among + _outer(b, seen_first)
+            A, D = others.regression, others.covariances
+            b = shift[:, missing] - _times(A, shift[:, observed])
+            Af = _times(A, observed_first)
+            first[:, :, missing] = Af + m * b
+            among = triangles.symmetric(observed_second)
+            cross = A @ among + _outer(b, observed_first)
             within = (
                 cross @ _transposed(A) + _outer(Af, b) + m[..., np.newaxis] * (_outer(b, b) + D)
             )
-            s, g = seen[:, np.newaxis], gone[:, np.newaxis]
-            second[:, :, s, seen] = among
-            second[:, :, g, seen] = cross
-            second[:, :, s, gone] = _transposed(cross)
-            second[:, :, g, gone] = within
-            second = triangles.folded(second)
+            o, h = observed[:, np.newaxis], missing[:, np.newaxis]
+            second[:, :, o, observed] = among
+            second[:, :, h, observed] = cross
+            second[:, :, o, missing] = _transposed(cross)
+            second[:, :, h, missing] = within
+            second = triangles.packed(second)
         flat = [part.reshape(n, -1) for part in (log_likelihood, mass, first, second)]
         return np.concatenate(flat, axis=1)
 
-    def _of_cells(
+    def _of_observed(
         self, marginal: Marginal, leaves: list[PatternRows]
     ) -> tuple[Floats, Floats, Floats, Floats]:
-        """Log-likelihoods (leaves,), masses (leaves, k) and moments of the cells that are there."""
-        k, n, s = len(self.centres), len(leaves), len(marginal.seen)
+        """Log-likelihoods (leaves,), masses (leaves, k) and moments of the observed cells."""
+        k, n, s = len(self.centres), len(leaves), len(marginal.observed)
         if s == 0:
             mass = np.array([rows.mass for rows in leaves])[:, np.newaxis]
             nothing = np.zeros((n, k, 0))
@@ -330,29 +334,29 @@ class Marginals:
 
 
 @dataclass(frozen=True)
-class Split:
-    """Components by the columns seen, s, and gone, g."""
+class Conditional:
+    """The distribution of the missing columns h given the observed columns o, by component."""
 
-    seen: Floats  # (k, s, s) upper U with U U' = C_ss^-1
-    regression: Floats  # (k, g, s) A = C_gs C_ss^-1
-    spread: Floats  # (k, g, g) D = C_gg - A C_sg
+    factors: Floats  # (k, o, o) upper U with U U' = C_oo^-1
+    regression: Floats  # (k, h, o) A = C_ho C_oo^-1
+    covariances: Floats  # (k, h, h) the Schur complement D = C_hh - A C_oh
 
 
-def split(factors: Floats, seen: Columns, gone: Columns) -> Split:
-    """From factors of the inverse covariances, (k, d, d), alone: a covariance holds a spread near
-    the floor to a few digits only.
+def conditional(factors: Floats, observed: Columns, missing: Columns) -> Conditional:
+    """The conditional, from factors U of the inverse covariances, (k, d, d), alone.
 
-    Rotations keep U U', and bring the rows of U, those of g first, to a lower triangle
-    [G 0; B S]. Then S is a factor of C_ss^-1, A = -G'^-1 B' and D = G'^-1 G^-1.
+    A covariance would hold a spread near the floor to a few digits only. Orthogonal factors keep
+    U U', and QR brings the rows of U, those of h first, to a lower triangle [G 0; B S]. Then S is
+    a factor of C_oo^-1, A = -G'^-1 B' and D = G'^-1 G^-1.
     """
-    order = np.concatenate([gone, seen[::-1]])  # a lower triangle backwards is an upper one
+    order = np.concatenate([missing, observed[::-1]])  # a lower triangle backwards is an upper one
     lower = _transposed(np.asarray(np.linalg.qr(_transposed(factors[:, order]), mode="r")))
-    n = len(gone)
+    n = len(missing)
     G, B, S = lower[:, :n, :n], lower[:, n:, :n], lower[:, n:, n:]
     S = S * np.sign(np.diagonal(S, axis1=1, axis2=2))[:, np.newaxis]
     inverse = np.linalg.inv(G)
     regression = -_transposed(B @ inverse)
-    return Split(S[:, ::-1, ::-1], regression[:, :, ::-1], _transposed(inverse) @ inverse)
+    return Conditional(S[:, ::-1, ::-1], regression[:, :, ::-1], _transposed(inverse) @ inverse)
 
 
 def _times(matrices: Floats, vectors: Floats) -> Floats:

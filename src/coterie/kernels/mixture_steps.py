@@ -1,9 +1,12 @@
-"""What Gaussian mixtures ask of one block. Each step is a pure function of (block, model).
+"""Steps of Gaussian mixtures on one block: each is a pure function of (block, model).
 
-Rows are standardized as they are read: z = (x - origin) / 2^exponent, column by column, so
-that neither offsets nor units cost digits. Sums are taken over chunks of rows counted from
-the first row of the whole data, and chunks are the leaves of a `TreeSum`. So blocks that begin
-at multiples of `chunk_rows` give the same bits as one block.
+Rows are standardized as they are read: z = (x - origin) / 2^exponent, column by column, so that
+offsets and units cost no digits. Degrees of belonging are the responsibilities of the field, and
+the sums of the M step are its sufficient statistics. Densities are added by log-sum-exp.
+
+Sums are taken over chunks of rows counted from the first row of the whole data, and chunks are the
+leaves of a `TreeSum`. So blocks that begin at multiples of `chunk_rows` give the same bits as one
+block.
 """
 
 from __future__ import annotations
@@ -51,7 +54,7 @@ Frame = Standardization  # its name in pickles of 0.1.0
 
 @dataclass(frozen=True)
 class Densities:
-    """The components of a mixture, as the sweep reads them, in standardized units."""
+    """The components of a mixture for a sweep, in standardized units."""
 
     kind: Kind
     offsets: Floats  # (k,) log weight + log of the density's peak
@@ -67,11 +70,11 @@ class Densities:
     def untied(self) -> Densities:
         """Shared covariances as full ones, a copy for each component."""
         k, d = self.means.shape
-        factors = triangles.folded(np.broadcast_to(self.factors, (k, d, d)))
+        factors = triangles.packed(np.broadcast_to(self.factors, (k, d, d)))
         return replace(self, kind="full", factors=factors)
 
     def factor(self, c: int) -> Floats:
-        """Of one component, as a matrix; (d,) or a number where there are only variances."""
+        """The factor of one component: a matrix, or (d,) or a number for variances alone."""
         own: Floats = self.factors
         if self.kind == "full":
             own = triangles.upper(self.factors[c])
@@ -82,10 +85,10 @@ class Densities:
 
 @dataclass(frozen=True)
 class Moments:
-    """Sums over all rows: log-likelihood in standardized units, and by component r, r (z - c),
-    r (z - c)(z - c)'.
+    """Sums over all rows: the log-likelihood, and the sufficient statistics of the components.
 
-    r = weight of the row times the degree to which it belongs; c = the component's centre.
+    These are the sums of r, r (z - c) and r (z - c)(z - c)', in standardized units. Here r is the
+    weight of the row times its degree of belonging, and c the component's centre.
     """
 
     log_likelihood: float
@@ -96,7 +99,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class Sums:
-    """Moments on their way: their numbers in one row, as a sum over leaves."""
+    """Moments before they are whole: their numbers in one row, as a sum over leaves."""
 
     kind: Kind
     n_components: int
@@ -132,8 +135,10 @@ def chunk_rows(d: int) -> int:
 def sweep(
     block: Block, scaling: Standardization, densities: Densities, *, moments: bool = True
 ) -> Sums:
-    """E step and the sums of the M step in one pass; degrees of belonging are not kept. Without
-    moments only the log-likelihood is known."""
+    """E step and the sums of the M step in one pass; degrees of belonging are not kept.
+
+    moments : False: only the log-likelihood is found.
+    """
     _check_alignment(block, densities.means)
     prepared = _prepared(block, scaling, densities)
     step = prepared.sweep if moments else prepared.likelihood
@@ -172,7 +177,7 @@ def label_moments(
     labels: NDArray[np.int32] | None,
     centres: Floats,
 ) -> Sums:
-    """Sums for degrees in {0, 1}. labels : (n,) of the rows of the block, or None: all in one."""
+    """Sums for degrees in {0, 1}. labels : (n,) of the rows of the block; None: one component."""
     _check_alignment(block, centres)
     nodes = _without_densities(block, scaling, kind, centres).sums_of_labels(
         block.rows, block.first, labels
@@ -212,7 +217,7 @@ def _prepared(block: Block, scaling: Standardization, densities: Densities) -> _
 def _without_densities(
     block: Block, scaling: Standardization, kind: Kind, centres: Floats
 ) -> _native.Mixture:
-    """Centres for moments only: no density is ever evaluated."""
+    """A native mixture with centres for moments alone, without densities."""
     centres = np.ascontiguousarray(centres)
     offsets = np.zeros(len(centres))
     return _native.Mixture(

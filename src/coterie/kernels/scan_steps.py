@@ -21,13 +21,13 @@ from coterie.kernels.tree_sum import TreeSum
 
 @dataclass(frozen=True)
 class Extent:
-    """Column by column: smallest, largest, and smallest nonzero magnitude; the same of weights."""
+    """Ranges of the values, column by column, and of the weights."""
 
     n_rows: int
-    low: Floats
-    high: Floats
-    tiny: Floats
-    bad: tuple[int, int] | None  # first row and column with a value that is not finite
+    low: Floats  # (d,)
+    high: Floats  # (d,)
+    tiny: Floats  # (d,) smallest magnitude but zero
+    not_finite: tuple[int, int] | None  # first row and column with a value that is not finite
     weight_high: float
     weight_tiny: float
     whole_weights: bool  # every weight is a whole number
@@ -38,7 +38,10 @@ class Extent:
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
             np.minimum(self.tiny, other.tiny),
-            min((b for b in (self.bad, other.bad) if b is not None), default=None),
+            min(
+                (at for at in (self.not_finite, other.not_finite) if at is not None),
+                default=None,
+            ),
             max(self.weight_high, other.weight_high),
             min(self.weight_tiny, other.weight_tiny),
             self.whole_weights and other.whole_weights,
@@ -46,6 +49,7 @@ class Extent:
 
 
 def extent(block: Block) -> Extent:
+    """Ranges of the rows of the block."""
     low, high, tiny, row, column = block.rows.scan()
     return Extent(
         block.n_rows,
@@ -58,7 +62,7 @@ def extent(block: Block) -> Extent:
 
 
 def weight_extent(weights: Floats | None) -> dict[str, Any]:
-    """What `Extent` says of the weights."""
+    """The fields of `Extent` that describe the weights."""
     if weights is None:
         return {"weight_high": 1.0, "weight_tiny": 1.0, "whole_weights": True}
     return {
@@ -69,7 +73,7 @@ def weight_extent(weights: Floats | None) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Moments:
+class Totals:
     """Exact totals over the rows: weight, weighted sums by column, weighted sum of squares."""
 
     mass: Fraction
@@ -77,8 +81,8 @@ class Moments:
     grid: Grid  # of the limbs
     squares: Fraction
 
-    def __add__(self, other: Moments) -> Moments:
-        return Moments(
+    def __add__(self, other: Totals) -> Totals:
+        return Totals(
             self.mass + other.mass, self.sums + other.sums, self.grid, self.squares + other.squares
         )
 
@@ -89,8 +93,12 @@ class Moments:
         return exact.to_float(total / self.mass / self.sums.shape[1])
 
 
-def moments(block: Block, grid: Grid, mass_grid: Grid | None, square_grid: Grid | None) -> Moments:
-    """`square_grid` is that of w x^2; None where float64 products could vanish."""
+def totals(block: Block, grid: Grid, mass_grid: Grid | None, square_grid: Grid | None) -> Totals:
+    """Exact totals of the block.
+
+    grid : of w x; mass_grid : of w, None where rows are counted
+    square_grid : of w x^2; None where float64 products could underflow or overflow
+    """
     squares_at = (None, 0) if square_grid is None else (square_grid.top, square_grid.levels)
     sums, squares = block.rows.moments(grid.top, grid.levels, *squares_at)
     mass = Fraction(block.n_rows)
@@ -98,15 +106,15 @@ def moments(block: Block, grid: Grid, mass_grid: Grid | None, square_grid: Grid 
         weights = _native.Block(block.weights[:, None], None, block.team)
         limbs, _ = weights.moments(mass_grid.top, mass_grid.levels, None, 0)
         mass = mass_grid.value(limbs[:, 0])
-    return Moments(mass, sums, grid, exact.from_bytes(squares))
+    return Totals(mass, sums, grid, exact.from_bytes(squares))
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What is known of the whole data before the first step."""
+    """Facts about the whole data, found before the first step."""
 
     extent: Extent
-    moments: Moments
+    totals: Totals
     grid: Grid  # of w x
     mass_grid: Grid | None  # of w; None: rows are counted
 
@@ -121,15 +129,17 @@ class Survey:
 
     @property
     def copies_per_weight(self) -> float:
-        """Seeding counts whole copies of a row. Whole weights are copies as they are; others are
-        rounded to 2^-20 of the largest."""
+        """Copies of a row that one unit of weight stands for, as seedings count them.
+
+        Whole weights are numbers of copies; others are rounded to 2^-20 of the largest.
+        """
         if self.extent.whole_weights and self.extent.weight_high < 2.0**31:
             return 1.0
         return 2.0**20 / self.extent.weight_high
 
 
 def hashes(block: Block) -> NDArray[np.uint64]:
-    """A number for the values of each row; equal rows have equal ones."""
+    """(n,) a hash of the values of each row; equal rows have equal hashes."""
     found: NDArray[np.uint64] = block.rows.hashes()
     return found
 
@@ -146,11 +156,12 @@ class Range:
 
 
 def projection_range(block: Block, direction: Floats) -> Range:
+    """The range of x'v over the rows. direction : v, (d,)"""
     return Range(*block.rows.projection_range(direction))
 
 
 def second_moments(block: Block) -> TreeSum:
-    """Sum of w x x', up to rounding."""
+    """(d, d) sum of w x x', rounded; a fixed tree over leaves keeps its bits."""
     return TreeSum.of_leaves(
         (leaf, block.part(rows).rows.second_moments()) for leaf, rows in block.leaves()
     )

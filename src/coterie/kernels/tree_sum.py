@@ -1,4 +1,7 @@
-"""Sums of floating-point arrays whose bits do not depend on who added what first."""
+"""Sums of floating-point arrays by pairs (pairwise, or tree, summation) over a fixed tree.
+
+The bits of such a sum do not depend on the order in which its parts arrive.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ class TreeSum:
 
     Leaf i covers the same rows of the whole data in every division into blocks. Two nodes that
     share a parent are added as soon as both are there. So `+` is associative and commutative to
-    the last bit, as floating-point addition is not.
+    the last bit, unlike the addition of floating-point numbers.
     """
 
     nodes: dict[Place, Floats]
@@ -39,11 +42,12 @@ class TreeSum:
     @property
     def total(self) -> Floats:
         """The sum over all leaves."""
-        # What is left are complete trees of falling size, from the first leaf on.
-        left = [self.nodes[place] for place in sorted(self.nodes, key=lambda p: p[1] << p[0])]
-        total = left.pop()
-        while left:
-            total = left.pop() + total
+        # The nodes are complete trees of falling size, from the first leaf on. They are added from
+        # the last to the first: this order decides the last bits.
+        roots = [self.nodes[place] for place in sorted(self.nodes, key=lambda p: p[1] << p[0])]
+        total = roots.pop()
+        while roots:
+            total = roots.pop() + total
         return total
 
 
@@ -60,5 +64,5 @@ def _join(nodes: dict[Place, Floats], place: Place, values: Floats) -> None:
         if sibling is None:
             nodes[level, index] = values
             return
-        values = sibling + values  # of two numbers, so the order does not matter
+        values = sibling + values  # a sum of two numbers has the same bits in either order
         level, index = level + 1, index >> 1

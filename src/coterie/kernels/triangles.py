@@ -1,7 +1,7 @@
-"""Square matrices and their upper triangles, row by row: half the memory.
+"""Packed storage of symmetric and upper triangular matrices: the upper triangle, row by row.
 
-Symmetric matrices and upper triangular ones are whole in them. One matrix or many, as in NumPy:
-(d, d) <-> (d (d + 1) / 2,) and (k, d, d) <-> (k, d (d + 1) / 2).
+It takes half the memory. One matrix or many, as in NumPy: (d, d) <-> (d (d + 1) / 2,) and
+(k, d, d) <-> (k, d (d + 1) / 2).
 """
 
 from __future__ import annotations
@@ -18,23 +18,25 @@ from coterie.kernels.exact import Floats
 
 
 def empty(shape: tuple[int, ...]) -> Floats:
-    """An array that is not set. If it is large, its memory is given back when it goes, which that
-    of the heap often is not."""
+    """An array without values, in pages of its own.
+
+    Large pages return to the system when the array goes; memory of the heap often does not.
+    """
     found: Floats = _native.paged(math.prod(shape)).reshape(shape)
     return found
 
 
 def size(d: int) -> int:
-    """Entries of a triangle."""
+    """The number of entries of a triangle."""
     return d * (d + 1) // 2
 
 
 def columns(triangles: Floats) -> int:
-    """d of matrices whose triangles these are."""
+    """d, the number of columns of the matrices with these triangles."""
     return (math.isqrt(8 * triangles.shape[-1] + 1) - 1) // 2
 
 
-def folded(matrices: Floats) -> Floats:
+def packed(matrices: Floats) -> Floats:
     """Upper triangles of square matrices."""
     *how_many, d, _ = matrices.shape
     k, out = math.prod(how_many), empty((*how_many, size(d)))
@@ -44,34 +46,34 @@ def folded(matrices: Floats) -> Floats:
 
 
 def symmetric(triangles: Floats) -> Floats:
-    """Symmetric matrices."""
-    return _unfolded(triangles, symmetric=True)
+    """Symmetric matrices from their triangles."""
+    return _unpacked(triangles, symmetric=True)
 
 
 def upper(triangles: Floats) -> Floats:
-    """Upper triangular matrices."""
-    return _unfolded(triangles, symmetric=False)
+    """Upper triangular matrices from their triangles."""
+    return _unpacked(triangles, symmetric=False)
 
 
-def _unfolded(triangles: Floats, *, symmetric: bool) -> Floats:
+def _unpacked(triangles: Floats, *, symmetric: bool) -> Floats:
     *how_many, entries = triangles.shape
     k, d = math.prod(how_many), columns(triangles)
     out = empty((*how_many, d, d))
-    folded = np.ascontiguousarray(triangles).reshape(k, entries)
-    _native.unfold(folded, out.reshape(k, d, d), symmetric)
+    packed = np.ascontiguousarray(triangles).reshape(k, entries)
+    _native.unfold(packed, out.reshape(k, d, d), symmetric)
     return out
 
 
 @cache  # every iteration asks twice
 def diagonal(d: int) -> NDArray[np.intp]:
-    """Where the diagonal is in a triangle."""
+    """(d,) places of the diagonal in a triangle."""
     places = np.cumsum(np.arange(d + 1, 1, -1)) - (d + 1)
     places.flags.writeable = False
     return np.asarray(places)
 
 
 def diagonals(triangles: Floats) -> Floats:
-    """Diagonals of matrices, each (d,)."""
+    """Diagonals of matrices, each (d,), from their triangles."""
     return np.asarray(triangles[..., diagonal(columns(triangles))])
 
 
@@ -83,8 +85,10 @@ def covariances_about(
     out: Floats,
     team: _native.Team | None = None,
 ) -> None:
-    """out: covariances about centres + shift (k, d), from moments about the centres; in place of
-    the second moments if it is the same."""
+    """Write covariances about centres + shift, (k, d), from moments about the centres.
+
+    out : (k, d (d + 1) / 2); it may be the second moments themselves.
+    """
     team = team or _native.Team(1)
     _native.covariances_about(team, second, mass, first, np.ascontiguousarray(shift), out)
 
@@ -92,7 +96,10 @@ def covariances_about(
 def wider_than(
     triangles: Floats, root: Floats, times: float, team: _native.Team | None = None
 ) -> list[bool]:
-    """Which matrices, in units of root (d,), spread more than `times` in every direction."""
+    """True for matrices C whose eigenvalues, in units of root (d,), all exceed `times`.
+
+    A Cholesky factorization decides: eigenvalues of thousands of columns take a minute.
+    """
     return _native.wider_than(team or _native.Team(1), triangles, root, times)
 
 
@@ -102,21 +109,27 @@ def largest_reach(triangles: Floats, vectors: Floats) -> float:
 
 
 def cholesky(triangle: Floats) -> bool:
-    """A triangle becomes the upper R with R'R = C; False if C is not positive definite."""
+    """Cholesky factor: a triangle becomes the upper R with R'R = C.
+
+    False if C is not positive definite.
+    """
     return _native.cholesky(triangle, columns(triangle))
 
 
 def inverse_roots(
     triangles: Floats, which: Sequence[int], out: Floats, team: _native.Team | None = None
 ) -> int | None:
-    """out: of those named of many C the upper U with U U' = C^-1, in place of C if it is the same;
-    returns the first that is not positive definite."""
+    """Write the upper U with U U' = C^-1 for some of many C, by number.
+
+    out : where U goes; it may be the array of the C themselves. Returns the first number whose C
+    is not positive definite, or None.
+    """
     chosen, d = np.array(which, dtype=np.int64), columns(triangles)
     bad = _native.inverse_roots(team or _native.Team(1), triangles, chosen, d, out)
     return None if bad < 0 else bad
 
 
 def inverse_root(triangle: Floats) -> bool:
-    """A triangle becomes that of U; False if it is not positive definite."""
+    """A triangle of C becomes that of U, U U' = C^-1; False if C is not positive definite."""
     one = triangle[np.newaxis]
     return inverse_roots(one, [0], one) is None

@@ -44,7 +44,7 @@ def of_mixture(model: GaussianMixture) -> str | None:
         return f"precisions_ of shape {model.precisions_.shape} are not {of_type}"
     for name in ("covariances_", "precisions_cholesky_"):
         values = own[name]
-        spread = np.diagonal(values, axis1=-2, axis2=-1) if family.whole else values
+        spread = np.diagonal(values, axis1=-2, axis2=-1) if family.has_matrices else values
         if not (spread > 0).all():
             return f"{name} has a spread of zero or less"
     return None

@@ -76,7 +76,7 @@ class Projection:
 
     def covariances(self, mixture: Any, of: Floats) -> Floats:
         """Return covariances in this view, (k, 2, 2), of a mixture's family."""
-        found: Floats = mixture._family.along(
+        found: Floats = mixture._family.projected(
             np.asarray(of, dtype=np.float64), len(mixture.means_), self.axes
         )
         return found

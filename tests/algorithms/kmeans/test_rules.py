@@ -1,4 +1,4 @@
-"""What a run may do besides: move empty clusters, keep to the sphere, watch the clock, tell."""
+"""Rules of a run: relocation, means of length one, deadlines, callbacks and traces."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_relocation_never_raises_the_error_and_leaves_no_cluster_empty(case):
         ([4, 9, 3, 0, 0], [7.867346035550538, 4.106047397864598, 1.41970111, 1.78441606]),
     ],
 )
-def test_relocation_where_it_once_went_wrong(X, means):
+def test_relocation_in_cases_that_failed_before(X, means):
     case = Case(np.array(X, dtype=float)[:, np.newaxis], np.array(means)[:, np.newaxis])
     run = fit(case, Rules(relocate=True))
     assert run.active.all()
@@ -144,7 +144,7 @@ def test_an_observer_sees_every_iteration_and_may_stop():
 
 @given(cases(max_n=60))
 @thorough(100)
-def test_a_trace_tells_the_whole_story(case):
+def test_a_trace_holds_every_change_of_labels(case):
     run = fit(case, Rules(trace=True))
     assert len(run.trace) == run.n_iter
     labels = np.full(case.X.shape[0], -1)

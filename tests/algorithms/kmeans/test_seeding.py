@@ -14,7 +14,7 @@ from support.kmeans_cases import DATA, DRAWN, LEVELS, as_dense, cases, level, ma
 
 from coterie.algorithms.kmeans.seeding import SEEDINGS
 from coterie.algorithms.kmeans.survey import survey
-from coterie.algorithms.random_words import Draws
+from coterie.algorithms.random_words import RandomWords
 from coterie.engines.memory import MemoryEngine
 from coterie.kernels import reference
 
@@ -23,7 +23,7 @@ ENGINES = ({"n_threads": 3}, {"block_rows": 1}, {"block_rows": 7})
 
 def seeds(name, X, k, seed=0, weights=None, **engine):
     memory = MemoryEngine(X, weights, **engine)
-    return SEEDINGS[name](memory, survey(memory), k, Draws(seed))
+    return SEEDINGS[name](memory, survey(memory), k, RandomWords(seed))
 
 
 @given(cases(formats=("float64", "float32")), st.integers(0, 2**64 - 1), st.sampled_from(LEVELS))
@@ -90,10 +90,10 @@ def test_points_that_float32_cannot_tell_apart():
     rng = np.random.default_rng(0)
     for weights in (None, rng.integers(1, 4, size=200).astype(float)):
         X = rng.integers(0, 2, size=(200, 1)) + 1e-7 * rng.normal(size=(200, 3))
-        field = reference.Field(reference.distinct_points(X, weights))
-        field.add([X[0]])
-        field.add([X[0], X[np.argmax(np.abs(X - X[0]).sum(axis=1))]])
-        assert not field.coarse  # so this is the case meant here
+        sampler = reference.D2Sampler(reference.distinct_points(X, weights))
+        sampler.add([X[0]])
+        sampler.add([X[0], X[np.argmax(np.abs(X - X[0]).sum(axis=1))]])
+        assert not sampler.coarse  # float64 distances: the case of this test
         for seed in range(10):
             np.testing.assert_array_equal(
                 seeds("k-means++", X, 8, seed, weights),
@@ -110,11 +110,11 @@ def test_units_that_all_round_to_zero_are_counted_finer():
 
     distinct = reference.distinct_points(values)
     copies = np.array([(n if h == reference.hash_row(np.zeros(1)) else 1) for h in distinct.hashes])
-    field = reference.Field(replace(distinct, copies=copies.astype(object) * (2**31 - 1)))
-    assert field.bits == 9
-    field.add([values[0].astype(float)])
-    field.add([values[0].astype(float), values[2].astype(float)])
-    assert field.units(field.near, field.shift).sum() > 0
+    sampler = reference.D2Sampler(replace(distinct, copies=copies.astype(object) * (2**31 - 1)))
+    assert sampler.bits == 9
+    sampler.add([values[0].astype(float)])
+    sampler.add([values[0].astype(float), values[2].astype(float)])
+    assert sampler.units(sampler.near, sampler.shift).sum() > 0
 
 
 @given(cases(max_n=60), st.integers(0, 2**64 - 1))
@@ -199,7 +199,7 @@ def test_weights_of_at_most_one():
 
 
 @pytest.mark.parametrize("n", [5, 10, 20, 200])
-def test_parallel_seeds_are_different_points_however_few_there_are(n):
+def test_parallel_seeds_are_different_points_of_few(n):
     X = np.random.default_rng(n).normal(size=(n, 2))
     for seed in range(5):
         assert len(np.unique(seeds("k-means||", X, 3, seed), axis=0)) == 3

@@ -1,4 +1,4 @@
-"""Acceleration: fewer sweeps to the same place, and never downhill."""
+"""Acceleration of EM: fewer sweeps to the same mixture, and the likelihood never falls."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from coterie import GaussianMixture
 from coterie.algorithms.mixture.acceleration import Acceleration
 from coterie.algorithms.mixture.covariance import FAMILIES, fixed
 from coterie.algorithms.mixture.records import Mixture
-from coterie.algorithms.mixture.unconstrained import MixtureChart
-from coterie.kernels.triangles import folded
+from coterie.algorithms.mixture.unconstrained import UnconstrainedParameters
+from coterie.kernels.triangles import packed
 
 
 class Line:
@@ -28,14 +28,14 @@ class Line:
 
 
 def iterate(A: Any, accelerated: bool, n: int) -> tuple[Any, int]:
-    """x -> A x, whose height is -|x|^2 and which comes to rest at 0."""
+    """Iterate x -> A x, with fixed point 0 and -|x|^2 in place of the log-likelihood."""
     x, height = np.ones(len(A)), -np.inf
     faster = Acceleration(Line())
     fallback = None
     for sweep in range(1, n + 1):
         now = -float(x @ x)
         if fallback is not None and now < height:
-            faster.rejected()
+            faster.reject()
             x, fallback = fallback, None
             continue
         height = now
@@ -55,16 +55,16 @@ def test_a_linear_map_is_solved_in_a_few_steps() -> None:
     assert faster < 60
 
 
-def test_rejections_bring_squarem_and_then_peace() -> None:
+def test_rejections_switch_to_squarem() -> None:
     faster = Acceleration(Line())
     x, fell = np.ones(3), 0
     for _ in range(40):
         trial = faster.propose(x, 0.9 * x + 1e-3 * np.sin(40 * x), 0.0)
         if trial is not None:
-            faster.rejected()
+            faster.reject()
             fell += 1
         x = 0.9 * x + 1e-3 * np.sin(40 * x)
-    assert fell == faster.n_dropped > 3
+    assert fell == faster.n_rejected > 3
 
 
 @settings(max_examples=100, deadline=None)
@@ -73,43 +73,45 @@ def test_rejections_bring_squarem_and_then_peace() -> None:
     frozen=st.sets(st.sampled_from(["weights", "means", "covariances"])),
     seed=st.integers(0, 10**6),
 )
-def test_charts_go_there_and_back(kind: str, frozen: set[str], seed: int) -> None:
+def test_parameters_as_vectors_and_back_are_the_same(
+    kind: str, frozen: set[str], seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     k, d = 3, 4
     family = fixed("full") if kind == "fixed" else FAMILIES[kind]
     roots = rng.normal(size=(k, d, d)) + 2 * np.eye(d)
     full = roots @ roots.transpose(0, 2, 1)
     covariances = {
-        "full": folded(full),
+        "full": packed(full),
         "tied": full[0],
         "diag": np.diagonal(full, axis1=1, axis2=2),
         "spherical": full[:, 0, 0],
     }[family.kind]
     mixture = Mixture(rng.dirichlet(np.ones(k)), rng.normal(size=(k, d)), covariances)
-    chart = MixtureChart(family, np.zeros(d), frozen)
-    vector = chart.vector(mixture)
+    parametrization = UnconstrainedParameters(family, np.zeros(d), frozen)
+    vector = parametrization.vector(mixture)
     if vector is None:  # nothing is free
         assert {"weights", "means"} <= frozen
         return
-    back = chart.point(vector, mixture)
+    back = parametrization.point(vector, mixture)
     assert back is not None
     for name in ("weights", "means", "covariances"):
         np.testing.assert_allclose(getattr(back, name), getattr(mixture, name), rtol=1e-9)
-    moved = chart.point(vector + 0.1, mixture)
+    moved = parametrization.point(vector + 0.1, mixture)
     assert moved is not None
     for name in frozen:
         assert getattr(moved, name) is getattr(mixture, name)
 
 
-def test_charts_keep_to_the_floor() -> None:
-    chart = MixtureChart(FAMILIES["diag"], np.full(2, 0.5))
+def test_vectors_below_the_floor_are_no_mixtures() -> None:
+    parametrization = UnconstrainedParameters(FAMILIES["diag"], np.full(2, 0.5))
     thin = Mixture(np.ones(1), np.zeros((1, 2)), np.array([[1.0, 0.4]]))
-    vector = chart.vector(thin)
+    vector = parametrization.vector(thin)
     assert vector is not None
-    assert chart.point(vector, thin) is None
-    assert chart.point(np.full_like(vector, np.nan), thin) is None
+    assert parametrization.point(vector, thin) is None
+    assert parametrization.point(np.full_like(vector, np.nan), thin) is None
     empty = Mixture(np.array([0.0]), thin.means, thin.covariances)
-    assert chart.vector(empty) is None
+    assert parametrization.vector(empty) is None
 
 
 @pytest.mark.filterwarnings("ignore:Best performing")  # plain EM may not get there at all

@@ -1,4 +1,4 @@
-"""Components that collapse or cannot start: named, with a remedy, and the fit goes on."""
+"""Notes on components that collapse, and runs that cannot start: the fit goes on."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_component_without_points_keeps_a_fixed_weight() -> None:
     np.testing.assert_array_equal(model.weights_, weights)
 
 
-def test_a_shared_covariance_that_is_nothing_is_told() -> None:
+def test_a_shared_covariance_without_spread_is_told() -> None:
     X = np.repeat([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], 20, axis=0)
     with pytest.warns(ConvergenceWarning, match="all components have collapsed.*larger reg_covar"):
         GaussianMixture(3, covariance_type="tied", random_state=0).fit(X)
@@ -79,8 +79,8 @@ def test_a_larger_reg_covar_is_a_remedy() -> None:
         GaussianMixture(3, random_state=0, reg_covar=1e-2, tol=1e-2).fit(cloud(repeated=20))
 
 
-def test_runs_that_cannot_start_are_left_out() -> None:
-    """reg_covar=0: starts with a flat component fail, the others are made."""
+def test_runs_that_cannot_start_are_skipped() -> None:
+    """With reg_covar=0, initial mixtures with a flat component fail; the other runs are made."""
 
     def make(number: int, seed: int) -> Any:
         if number != 1:
@@ -91,13 +91,13 @@ def test_runs_that_cannot_start_are_left_out() -> None:
     found = best_of(3, 0, rules, make, lambda run: run.error, lambda run, _: run, ValueError)
     assert found.best.error == 3.0
     assert len(found.records) == 1
-    assert found.left_out == ("run 0", "run 2")
+    assert found.skipped == ("run 0", "run 2")
     with pytest.raises(ValueError, match="run 0"):
         best_of(1, 0, rules, make, lambda run: run.error, lambda run, _: run, ValueError)
 
 
-def test_a_fit_outlives_starts_that_are_flat() -> None:
-    """Where three points are drawn, one that is far from all others is sometimes among them."""
+def test_a_fit_goes_on_after_runs_with_flat_initial_mixtures() -> None:
+    """Three points are drawn, and the one that is far from all others is sometimes among them."""
     X = np.concatenate([np.random.default_rng(1).normal(size=(60, 2)), [[3.5, 3.5]]])
     model = GaussianMixture(
         3, reg_covar=0, random_state=0, n_init=12, init_params="random_from_data", max_iter=2

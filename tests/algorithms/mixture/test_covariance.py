@@ -13,7 +13,7 @@ from coterie.algorithms.mixture.covariance import FAMILIES, NotPositiveDefinite,
 from coterie.algorithms.mixture.covariance import family as family_module
 from coterie.algorithms.mixture.covariance.floor import Floor, root_of
 from coterie.kernels.mixture_steps import Moments, Standardization
-from coterie.kernels.triangles import folded, symmetric
+from coterie.kernels.triangles import packed, symmetric
 
 NAMES = list(FAMILIES)
 
@@ -51,16 +51,16 @@ def test_count_of_parameters_is_that_of_scikit_learn(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_frame_and_back_is_exact(name: str) -> None:
+def test_standardized_units_and_back_are_exact(name: str) -> None:
     family, C = FAMILIES[name], some_covariances(name, 3, 4)
     exponent = np.array([5, 5, 5, 5] if family.isotropic else [5, -3, 0, 300], dtype=np.int32)
     scaling = Standardization(np.zeros(4), exponent)
-    there = family.standardized(C, scaling)
-    assert np.array_equal(family.in_data_units(there, scaling), C)
-    here = family.standardized(C, plain := Standardization.plain(4))
+    standardized = family.standardized(C, scaling)
+    assert np.array_equal(family.in_data_units(standardized, scaling), C)
+    unscaled = family.standardized(C, plain := Standardization.plain(4))
     np.testing.assert_allclose(
-        family.factors_in_data_units(family.factors(there), scaling),
-        family.factors_in_data_units(family.factors(here), plain),
+        family.factors_in_data_units(family.factors(standardized), scaling),
+        family.factors_in_data_units(family.factors(unscaled), plain),
         rtol=1e-10,
     )
 
@@ -72,31 +72,33 @@ def test_inverses_are_inverse(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_drivers_may_ask_any_family(name: str) -> None:
-    """How far means went, the spread of all and of each, coordinates: as its matrices say."""
+def test_every_family_answers_as_its_matrices_do(name: str) -> None:
+    """Moves of means, total and own covariances, projections, coordinates."""
     random, plain = np.random.default_rng(1), Standardization.plain(4)
     family, C = FAMILIES[name], some_covariances(name, 3, 4)
     whole, framed = family.matrices(C, 3, 4), family.standardized(C, plain)
     factors = family.factors(framed)
     U = np.linalg.cholesky(np.linalg.inv(whole)[:, ::-1, ::-1])[:, ::-1, ::-1]
     moved = random.uniform(size=(3, 4))
-    reach = np.einsum("ki,kij->kj", moved, np.abs(U)).max()
-    assert family.reach(factors, moved) == pytest.approx(reach, rel=1e-12)
+    largest = np.einsum("ki,kij->kj", moved, np.abs(U)).max()
+    assert family.largest_move(factors, moved) == pytest.approx(largest, rel=1e-12)
     weights, means = np.array([0.2, 0.3, 0.5]), random.normal(size=(3, 4))
     apart = means - weights @ means
     total = np.einsum("k,kij->ij", weights, whole + apart[:, :, None] * apart[:, None, :])
-    total = total if family.whole else np.diagonal(total)
-    np.testing.assert_allclose(family.total(weights, means, framed), total, rtol=1e-12)
+    total = total if family.has_matrices else np.diagonal(total)
+    np.testing.assert_allclose(family.total_covariance(weights, means, framed), total, rtol=1e-12)
     variances = np.diagonal(whole, axis1=1, axis2=2)
     np.testing.assert_allclose(family.variances(C, 3, 4), variances, rtol=1e-12)
     axes = random.normal(size=(4, 2))
-    np.testing.assert_allclose(family.along(C, 3, axes), axes.T @ whole @ axes, rtol=1e-12)
+    np.testing.assert_allclose(family.projected(C, 3, axes), axes.T @ whole @ axes, rtol=1e-12)
     unit = np.array([2.0, 0.0, 0.5, 1.0])  # the second column is left out
     kept = whole[:, [[0], [2], [3]], [0, 2, 3]] / np.outer(unit[[0, 2, 3]], unit[[0, 2, 3]])
     thinnest = np.linalg.eigvalsh(kept).min(axis=1)
     for edge in thinnest:  # just above it and just below
         for variance in (edge * (1 + 1e-9), edge * (1 - 1e-9)):
-            np.testing.assert_array_equal(family.thinner(C, 3, unit, variance), thinnest < variance)
+            np.testing.assert_array_equal(
+                family.has_smaller_variance(C, 3, unit, variance), thinnest < variance
+            )
     vector = family.coordinates(framed)
     assert vector.shape == (family.n_covariance_parameters(3, 4),)
     back = family.at_coordinates(vector, framed, np.zeros(4))
@@ -114,21 +116,21 @@ def test_a_covariance_at_the_floor_is_flat_only_if_the_data_are_not(name: str) -
     shape = family.shape(1, 2)
 
     def one(C: Any) -> Any:
-        C = C if family.whole else np.diagonal(C)[: shape[-1]]
+        C = C if family.has_matrices else np.diagonal(C)[: shape[-1]]
         return family.each(family.standardized(C.reshape(shape), plain))[0]
 
     assert family.at_floor(one(thin), floor)
     assert not family.at_floor(one(wide), floor)
-    thin_total, wide_total = (C if family.whole else np.diagonal(C) for C in (thin, wide))
-    assert family.flat(one(thin), wide_total, floor)
-    assert not family.flat(one(thin), thin_total, floor)
-    assert not family.flat(one(wide), wide_total, floor)
+    thin_total, wide_total = (C if family.has_matrices else np.diagonal(C) for C in (thin, wide))
+    assert family.collapsed(one(thin), wide_total, floor)
+    assert not family.collapsed(one(thin), thin_total, floor)
+    assert not family.collapsed(one(wide), wide_total, floor)
 
 
 def flat_moments() -> Moments:
     """Ten rows on a line in the plane, about their mean."""
     z = np.outer(np.arange(10) - 4.5, [1.0, 2.0])
-    return Moments(0.0, np.array([10.0]), np.zeros((1, 2)), folded((z.T @ z)[None]))
+    return Moments(0.0, np.array([10.0]), np.zeros((1, 2)), packed((z.T @ z)[None]))
 
 
 def test_the_floor_raises_only_what_is_below_it() -> None:
@@ -161,7 +163,7 @@ def test_flat_covariances_are_named(name: str) -> None:
 
 
 def test_root_of_a_matrix_that_is_flat() -> None:
-    """A column that does not vary, a direction that does not, and columns of any size."""
+    """A constant column, a direction without spread, and columns of any size."""
     C = np.array([[4.0, 0.0, 2e-40, 2.0], [0.0] * 4, [2e-40, 0.0, 1e-80, 1e-40], [2, 0, 1e-40, 1]])
     root, sizes = root_of(C), np.array([2.0, 1.0, 1e-40, 1.0])
     np.testing.assert_allclose(
@@ -183,7 +185,7 @@ def test_samples_have_the_mean_and_the_spread(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_samples_drawn_in_pieces_are_those_drawn_at_once(name: str, monkeypatch) -> None:
-    """Between two pieces Ctrl-C is heard."""
+    """Between two pieces an interrupt is heard."""
     family, C = FAMILIES[name], some_covariances(name, 2, 3)
     means = np.arange(6.0).reshape(2, 3)
     at_once = family.sample(means, C, [50, 30], np.random.RandomState(0))

@@ -118,7 +118,7 @@ def test_one_far_outlier(name: str) -> None:
     labels[0] = 2
     run = fitted(X, labels, 3, name, max_iter=10, tol=0.0)
     assert run.weights[2] == pytest.approx(1e-3, rel=1e-12)
-    if name == "tied":  # the outlier has a part in what all share: compare with its formula
+    if name == "tied":  # the outlier has a part in the shared covariance: compare with its formula
         y = np.linalg.norm(X[1:, None] - run.means[:2], axis=2).argmin(axis=1)
         z = X[1:] - run.means[y]
         np.testing.assert_allclose(run.covariances, z.T @ z / 1000, rtol=1e-6, atol=1e-6)
@@ -253,7 +253,7 @@ def test_a_proposal_that_is_less_likely_is_taken_back() -> None:
             self.asked += 1
             return Mixture(after.weights, after.means + 10.0, after.covariances)
 
-        def rejected(self) -> None:
+        def reject(self) -> None:
             self.refused += 1
 
     start, rules, bad = (
@@ -262,12 +262,14 @@ def test_a_proposal_that_is_less_likely_is_taken_back() -> None:
         Bad(),
     )
     plain = run_with(X, FAMILIES["full"], start, rules)
-    tried = run_with(X, FAMILIES["full"], start, rules, proposal=bad)
+    tried = run_with(X, FAMILIES["full"], start, rules, accelerator=bad)
     assert bad.asked == bad.refused == 5
     assert np.array_equal(plain.means, tried.means)
-    # Nor is one kept that a callback leaves on trial.
+    # A proposal on trial when a callback stops the run is not kept either.
     third = Bad()
-    left = run_with(X, FAMILIES["full"], start, rules, proposal=third, observe=lambda i, *_: i == 3)
+    left = run_with(
+        X, FAMILIES["full"], start, rules, accelerator=third, observe=lambda i, *_: i == 3
+    )
     assert third.asked == third.refused + 1 == 3
     short = run_with(X, FAMILIES["full"], start, replace(rules, max_iter=3))
     assert np.array_equal(left.means, short.means)

@@ -2,6 +2,6 @@
 
 Begin with `lloyd.py`, the only loop. `seeding.py` finds initial means, `survey.py` looks at the
 data before the first step, `empty_clusters.py` gives points to clusters that lost theirs, and
-`records.py` holds what a run tells. These files ask an engine for steps of `kernels` and know
+`records.py` holds the records of a run. These files ask an engine for steps of `kernels` and know
 nothing of users.
 """

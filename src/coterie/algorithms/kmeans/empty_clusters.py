@@ -1,9 +1,8 @@
-"""Empty clusters are given points: the rule of `empty_clusters="relocate"`.
+"""Relocation of empty clusters: the rule of `empty_clusters="relocate"`.
 
 Each empty cluster gets one of the points farthest from their means, farthest first and the lower
-row among equals. The driver keeps such an assignment where it lowers the error. So the error never
-rises, and a run ends with an empty cluster only if no point could make it worth having: every point
-lies on its mean.
+row among equals. The driver keeps such an assignment where it lowers the error, so the error never
+rises. A run ends with an empty cluster only if every point lies on its mean.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ from coterie.kernels.scan_steps import Survey
 
 @dataclass(frozen=True)
 class Relocation:
-    """Points that were given to empty clusters, by row."""
+    """Points that were given to empty clusters."""
 
-    clusters: dict[int, int] = field(default_factory=dict)
-    values: dict[int, Floats] = field(default_factory=dict)
+    clusters: dict[int, int] = field(default_factory=dict)  # row -> its new cluster
+    values: dict[int, Floats] = field(default_factory=dict)  # row -> (d,)
 
 
 def relocated(before: ClusterSums, far: Farthest, survey: Survey) -> tuple[ClusterSums, Relocation]:
     """The sums after the far points went to the empty clusters."""
     sums, mass = before.sums.copy(), before.mass.copy()
-    gone = Relocation()
+    relocation = Relocation()
     for c, point in zip(empty_clusters(before), far.points, strict=False):
         if point.distance == 0:
             break  # every point lies on its mean: nothing is gained by moving
@@ -39,18 +38,20 @@ def relocated(before: ClusterSums, far: Farthest, survey: Survey) -> tuple[Clust
         mass[point.label] -= one.mass[0]
         sums[c] += one.sums[0]
         mass[c] += one.mass[0]
-        gone.clusters[point.row] = int(c)
-        gone.values[point.row] = point.value
-    return replace(before, sums=sums, mass=mass), gone
+        relocation.clusters[point.row] = int(c)
+        relocation.values[point.row] = point.value
+    return replace(before, sums=sums, mass=mass), relocation
 
 
 def empty_clusters(sums: ClusterSums) -> list[int]:
-    """Their numbers, in ascending order."""
+    """The numbers of the clusters without rows, in ascending order."""
     return [int(c) for c in np.flatnonzero(~sums.active)]
 
 
-def moved(nearest: int, before: Relocation, after: Relocation, old: Floats, new: Floats) -> int:
-    """How many points changed cluster, relocated ones counted by where they were put.
+def count_moved(
+    nearest: int, before: Relocation, after: Relocation, old: Floats, new: Floats
+) -> int:
+    """The number of points that changed cluster, with relocated points in their new clusters.
 
     nearest : points of which the nearest mean changed; old, new : (k, d) the means before and now
     """
@@ -59,7 +60,7 @@ def moved(nearest: int, before: Relocation, after: Relocation, old: Floats, new:
         return nearest
     rows = np.array(list(values.values()))
     for row, was, now in zip(
-        values, kmeans_steps.nearest_of(rows, old), kmeans_steps.nearest_of(rows, new), strict=True
+        values, kmeans_steps.nearest_to(rows, old), kmeans_steps.nearest_to(rows, new), strict=True
     ):
         nearest -= int(was != now)
         nearest += int(before.clusters.get(row, was) != after.clusters.get(row, now))

@@ -12,7 +12,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.algorithms.kmeans.empty_clusters import Relocation, empty_clusters, moved, relocated
+from coterie.algorithms.kmeans.empty_clusters import (
+    Relocation,
+    count_moved,
+    empty_clusters,
+    relocated,
+)
 from coterie.algorithms.kmeans.records import Floats, Iteration, Run, TraceStep
 from coterie.algorithms.stop import Stop, StopReason
 from coterie.engines.protocol import Engine
@@ -24,7 +29,7 @@ from coterie.kernels.scan_steps import Survey
 
 @dataclass(frozen=True)
 class Rules:
-    """When to stop, and what to do on the way."""
+    """The rules of a run: for its end, and for its steps."""
 
     max_iter: int | None = None  # None: until no assignment changes
     tol: float = 0.0  # on the squared move of the means, relative to the mean variance
@@ -79,12 +84,12 @@ def _until_it_stops(run: Lloyd, rules: Rules, observe: Observer | None) -> Run:
 
 @dataclass(frozen=True)
 class Update:
-    """What steps 2 and 3 made of an assignment."""
+    """The result of steps 2 and 3 for an assignment."""
 
-    sums: ClusterSums  # the means are theirs
-    means: Floats
+    sums: ClusterSums  # of the assignment; the means follow from them
+    means: Floats  # (k, d)
     moved: int  # points that changed cluster
-    squares: Floats  # (k, d) of how far the means moved, column by column
+    squares: Floats  # (k, d) squared moves of the means, column by column
 
 
 class Lloyd:
@@ -93,7 +98,7 @@ class Lloyd:
     def __init__(self, engine: Engine, survey: Survey, means: Floats, rules: Rules) -> None:
         self.engine, self.survey, self.rules = engine, survey, rules
         self.initial_means = self.means = np.ascontiguousarray(means, dtype=np.float64)
-        self._squares = exact.in_wide_units(survey.moments.squares)
+        self._squares = exact.in_wide_units(survey.totals.squares)
         self.history: list[Iteration] = []
         self.trace: list[TraceStep] = []
         self._run = engine.begin()
@@ -101,16 +106,17 @@ class Lloyd:
         self._labels: NDArray[np.int32] | None = None
         self._last: Assignment
         self._before: Floats | None = None  # the means of the last assignment but one
-        self._assigned: Floats | None = None  # those of the last
+        self._assigned: Floats | None = None  # the means of the last assignment
         self._relocation = Relocation()  # of the last update
-        self._summed: tuple[ClusterSums, Floats, int] | None = None  # what and its squares
-        self._tol = rules.tol * survey.moments.mean_variance if rules.tol > 0 else 0.0
+        self._summed: tuple[ClusterSums, Floats, int] | None = None  # sums, means, their squares
+        self._tol = rules.tol * survey.totals.mean_variance if rules.tol > 0 else 0.0
 
     def close(self) -> None:
-        """The run has ended: the engine may forget its labels and bounds."""
+        """Let the engine forget labels and bounds: the run has ended."""
         self.engine.end(self._run)
 
     def assign(self) -> Assignment:
+        """Assignment update by the present means."""
         self._last = self.engine.reduce(
             kmeans_steps.assign,
             self.survey,
@@ -134,15 +140,15 @@ class Lloyd:
             far = self.engine.reduce(
                 kmeans_steps.farthest, self.survey, self.means, self._run, count
             )
-            other, gone = relocated(sums, far, self.survey)
+            other, proposal = relocated(sums, far, self.survey)
             others = self._means_of(other)
             if self.sum_of_squares(other, others) < self.sum_of_squares(sums, means):
-                sums, means, relocation = other, others, gone
-        changed = assignment.moved
+                sums, means, relocation = other, others, proposal
+        moved = assignment.moved
         if self._before is not None:
-            changed = moved(changed, self._relocation, relocation, self._before, self.means)
+            moved = count_moved(moved, self._relocation, relocation, self._before, self.means)
         self._relocation = relocation
-        return Update(sums, means, changed, np.square(means - self.means))
+        return Update(sums, means, moved, np.square(means - self.means))
 
     def _means_of(self, sums: ClusterSums) -> Floats:
         means = sums.means(self.engine.team, self.means)
@@ -151,21 +157,24 @@ class Lloyd:
         return means
 
     def sum_of_squares(self, sums: ClusterSums, means: Floats) -> int:
-        """Sum of w |x - m|^2 over the points, from the sums alone and exactly: in units of
-        `exact.wide_ratio`."""
-        known = self._summed  # the last step asks again for what its record tells
+        """Sum of w |x - m|^2 over the points, exactly and from the sums alone.
+
+        It is a whole number of the units of `exact.wide_ratio`.
+        """
+        known = self._summed  # record and finish ask for the same sums
         if known is None or known[0] is not sums or known[1] is not means:
-            left = self._squares - sums.saved(self.engine.team, means)
-            known = self._summed = (sums, means, left)
+            squares = self._squares - sums.saved(self.engine.team, means)
+            known = self._summed = (sums, means, squares)
         return known[2]
 
     def record(self, update: Update) -> None:
+        """Add an iteration to the history."""
         squares = self.sum_of_squares(update.sums, update.means)
         now = time.perf_counter()
         moves = np.add.reduce(update.squares, axis=1)
         self.history.append(
             Iteration(
-                exact.wide_ratio(squares, self.survey.moments.mass),
+                exact.wide_ratio(squares, self.survey.totals.mass),
                 update.moved,
                 math.sqrt(np.maximum.reduce(moves)),
                 now - self._clock,
@@ -181,7 +190,8 @@ class Lloyd:
         if update.moved == 0 and iteration > 1:
             return StopReason.UNCHANGED.stop()
         if rules.tol > 0:
-            # One after the other, so that no summation trick of NumPy's decides when to stop.
+            # One after the other: pairwise summation differs between builds of NumPy, and the
+            # last bits decide the iteration that stops.
             shift = float(np.add.accumulate(update.squares.ravel())[-1])
             if shift <= self._tol:
                 return StopReason.MEANS_SETTLED.stop(f"{rules.tol:g}")
@@ -196,7 +206,7 @@ class Lloyd:
         return None
 
     def finish(self, stop: Stop, seconds: float) -> Run:
-        """Labels and error of the last means."""
+        """The record of the run, with labels and error of the last means."""
         n_iter = len(self.history)
         known = stop.reason is StopReason.UNCHANGED
         sums = (self._last if known else self.assign()).sums
@@ -207,7 +217,7 @@ class Lloyd:
             active=sums.active,
             counts=sums.weights,
             inertia=exact.wide_ratio(squares, Fraction(1)),
-            clustering_error=exact.wide_ratio(squares, self.survey.moments.mass),
+            clustering_error=exact.wide_ratio(squares, self.survey.totals.mass),
             n_iter=n_iter,
             converged=stop.reason.converged,
             stopped=stop.words,
@@ -232,6 +242,6 @@ class Lloyd:
 
 def unit_rows(rows: Floats, fallback: Floats) -> Floats:
     """Rows scaled to length one; a row of length zero has no direction and keeps its fallback."""
-    # Squares are added column by column: the same bits with every build of NumPy.
+    # Squares are added column by column, which gives the same bits with every build of NumPy.
     lengths = np.sqrt(np.cumsum(rows**2, axis=1)[:, -1:])
     return np.where(lengths > 0, rows / np.where(lengths > 0, lengths, 1), fallback)

@@ -1,4 +1,4 @@
-"""Records of what happened. Frozen, so that parts of different runs never mix."""
+"""Records of runs of k-means. They are frozen, so that parts of different runs never mix."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Iteration:
 
 @dataclass(frozen=True)
 class TraceStep:
-    """One iteration as it could be drawn: the means, and the points that changed cluster."""
+    """One iteration for a picture: the means, and the points that changed cluster."""
 
-    means: Floats  # (k, d) that the points were assigned to
+    means: Floats  # (k, d) of the assignment
     rows: NDArray[np.int64]
     labels: NDArray[np.int32]  # new labels of those rows
 

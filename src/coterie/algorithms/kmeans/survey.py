@@ -1,4 +1,4 @@
-"""The first look at the data: ranges, exact totals, and where exact sums must lie."""
+"""The first look at the data: ranges, exact totals, and the exponents of exact sums."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def survey(engine: Engine, extent: Extent | None = None) -> Survey:
     square_top, square_low = 2 * top + weight_top, 2 * low + weight_low
     exact_squares = np.all(square_top <= LARGEST_TOP) and np.all(square_low >= SMALLEST_EXPONENT)
     square_grid = Grid.covering(square_top, square_low) if exact_squares else None
-    moments = engine.reduce(scan_steps.moments, grid, mass_grid, square_grid)
-    return Survey(extent, moments, grid, mass_grid)
+    totals = engine.reduce(scan_steps.totals, grid, mass_grid, square_grid)
+    return Survey(extent, totals, grid, mass_grid)
 
 
 def _exponents(values: Floats) -> Integers:

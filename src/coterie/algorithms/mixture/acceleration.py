@@ -1,10 +1,10 @@
-"""Fewer sweeps to the same mixture: EM steps extrapolated, and kept only where they go uphill.
+"""Acceleration of EM: extrapolated steps, kept only where the log-likelihood does not fall.
 
-EM is a fixed-point iteration t -> G(t) that creeps where clusters overlap. Anderson's method
-looks at the last few steps and solves for the point where they would come to rest; SQUAREM
-squares two plain steps. Either only proposes. The log-likelihood, which every sweep returns
-anyway, decides: a proposal below the last accepted point is dropped, and the plain EM step from
-that point, which never goes downhill, is taken instead.
+EM is a fixed-point iteration t -> G(t) that converges slowly where clusters overlap. Anderson
+acceleration (Walker and Ni 2011) combines the last few steps to the smallest residual; SQUAREM
+(Varadhan and Roland 2008) squares two plain steps. Either only proposes. Every sweep returns the
+log-likelihood, which decides: a proposal below the last accepted point is rejected. Then the plain
+EM step from that point is taken, under which the log-likelihood never falls.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import numpy as np
 
 from coterie.algorithms.kmeans.records import Floats
 
-MEMORY = 8  # steps that Anderson's method looks back on
+MEMORY = 8  # differences of steps in Anderson acceleration
 RIDGE = 1e-8  # of its least squares, relative: steps that are nearly parallel say little
-PATIENCE = 2  # proposals dropped in short time, after which SQUAREM takes over
-FORGIVEN = 0.25  # of a dropped proposal, by every one that was kept
-CYCLES = 5  # of SQUAREM, before Anderson's method is tried again
-LONGEST = 4.0  # step length of SQUAREM at first, and the factor by which it grows
+MOST_REJECTIONS = 2  # recent ones, after which SQUAREM takes over
+FORGIVEN = 0.25  # of a rejection, by every proposal that was kept
+SQUAREM_CYCLES = 5  # before Anderson acceleration is tried again
+STEP_LENGTH = 4.0  # the longest of SQUAREM at first, and the factor by which that grows
 
 Point = TypeVar("Point")
 Method = Literal["anderson", "squarem"]
 
 
-class Chart(Protocol[Point]):
+class Parametrization(Protocol[Point]):
     """Points as vectors without constraints, in units in which all coordinates are alike."""
 
     def vector(self, point: Point) -> Floats | None:
@@ -52,55 +52,59 @@ class Step:
 
 
 class Acceleration(Generic[Point]):
-    """Asked after every EM step where to go instead; told if that went downhill."""
+    """Proposals beyond EM steps, by Anderson acceleration or SQUAREM.
 
-    def __init__(self, chart: Chart[Point]) -> None:
-        self.chart = chart
-        self.n_dropped = 0
+    A driver asks for a proposal after every EM step, and reports a proposal that it rejected.
+    """
+
+    def __init__(self, parametrization: Parametrization[Point]) -> None:
+        self.parametrization = parametrization
+        self.n_rejected = 0
         self._steps: list[Step] = []
-        self._trying: Method | None = None  # whose proposal is on trial
-        self._impatience = 0.0
-        self._cycles = 0  # of SQUAREM that are left
-        self._longest = LONGEST
+        self._on_trial: Method | None = None  # the method of the last proposal
+        self._recent_rejections = 0.0
+        self._squarem_cycles = 0  # still to come
+        self._longest = STEP_LENGTH
 
     def propose(self, before: Point, after: Point, log_likelihood: float) -> Point | None:
         """A point to try instead of `after`, the EM step from `before`; None: take `after`.
 
         `before` was kept, so a proposal on trial has passed.
         """
-        if self._trying is not None:
-            self._impatience = max(0.0, self._impatience - FORGIVEN)
-            self._trying = None
-        start, end = self.chart.vector(before), self.chart.vector(after)
+        if self._on_trial is not None:
+            self._recent_rejections = max(0.0, self._recent_rejections - FORGIVEN)
+            self._on_trial = None
+        start, end = self.parametrization.vector(before), self.parametrization.vector(after)
         if start is None or end is None:
             self._steps.clear()
             return None
         self._steps.append(Step(start, end))
-        method: Method = "squarem" if self._cycles else "anderson"
-        vector = self._squared() if method == "squarem" else self._anderson()
-        trial = None if vector is None else self.chart.point(vector, after)
+        method: Method = "squarem" if self._squarem_cycles else "anderson"
+        vector = self._squarem() if method == "squarem" else self._anderson()
+        trial = None if vector is None else self.parametrization.point(vector, after)
         if trial is not None:
-            self._trying = method
+            self._on_trial = method
         return trial
 
-    def rejected(self) -> None:
-        """The proposal went downhill: the plain EM step was taken instead."""
-        method, self._trying = self._trying, None
-        self.n_dropped += 1
+    def reject(self) -> None:
+        """Note that the proposal lowered the log-likelihood: the plain EM step was taken."""
+        method, self._on_trial = self._on_trial, None
+        self.n_rejected += 1
         if method == "squarem":
-            self._longest = max(LONGEST, self._longest / LONGEST)
+            self._longest = max(STEP_LENGTH, self._longest / STEP_LENGTH)
             return
         del self._steps[:-1]
-        self._impatience += 1
-        if self._impatience >= PATIENCE:
-            self._impatience = 0.0
-            self._cycles = CYCLES
+        self._recent_rejections += 1
+        if self._recent_rejections >= MOST_REJECTIONS:
+            self._recent_rejections = 0.0
+            self._squarem_cycles = SQUAREM_CYCLES
             self._steps.clear()
 
     def _anderson(self) -> Floats | None:
-        """Where a combination of the last steps would come to rest.
+        """Anderson acceleration: the last steps combined to the smallest residual.
 
-        With residuals f_i = G(t_i) - t_i, the weights gamma minimise |f_n - sum gamma df_i|.
+        With residuals f_i = G(t_i) - t_i, the weights gamma minimise |f_n - sum gamma df_i|, and
+        the proposal is G(t_n) - sum gamma dG_i.
         """
         del self._steps[: -MEMORY - 1]
         if len(self._steps) < 2:
@@ -114,12 +118,15 @@ class Acceleration(Generic[Point]):
         unit = df / lengths[:, np.newaxis]
         gram = unit @ unit.T + RIDGE * np.eye(len(unit))
         gamma = np.linalg.solve(gram, unit @ residuals[-1]) / lengths
-        rest: Floats = ends[-1] - gamma @ dg
-        return rest
+        proposal: Floats = ends[-1] - gamma @ dg
+        return proposal
 
-    def _squared(self) -> Floats | None:
-        """From two plain steps t, G(t), G(G(t)) the point t + 2 a r + a^2 v, with r the first
-        step, v the change from the first to the second, and a = |r| / |v|."""
+    def _squarem(self) -> Floats | None:
+        """SQUAREM: from two plain steps t, G(t), G(G(t)) the point t + 2 a r + a^2 v.
+
+        Here r is the first step, v the change from the first to the second, and a = |r| / |v|,
+        their scheme S3.
+        """
         if len(self._steps) < 2:
             return None  # a plain step first
         first, second = self._steps[-2:]
@@ -129,9 +136,9 @@ class Acceleration(Generic[Point]):
         length = float(np.sqrt((r * r).sum())) / curvature if curvature > 0 else 1.0
         if length >= self._longest:
             length = self._longest
-            self._longest *= LONGEST
+            self._longest *= STEP_LENGTH
         self._steps.clear()
-        self._cycles -= 1
+        self._squarem_cycles -= 1
         if length <= 1.01:
             return None
         return first.at + 2 * length * r + length * length * v

@@ -1,7 +1,7 @@
-"""Components that have collapsed, flat where the data are not, or that have lost all their points.
+"""Notes on components that have collapsed, or that have lost all their points.
 
-The floor keeps a flat component legal, but its likelihood is as high as the floor is low, and says
-nothing of the data. A person should know.
+A collapsed component is flat in a direction in which the data are not. The floor keeps it legal,
+but its likelihood is as high as the floor is low and says nothing of the data. So people are told.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NAMED = 5  # components at most, in one sentence
 
 
 def named(components: Collection[int]) -> str:
-    """component 3; components 0, 1 and 4; components 0, 1, 2, 3, 4 and 17 others."""
+    """Components by number: "component 3", or "components 0, 1, 2, 3, 4 and 17 others"."""
     words = [str(c) for c in components]
     if len(words) == 1:
         return f"component {words[0]}"
@@ -42,27 +42,27 @@ def notes_of_collapse(family: Family, mixture: Mixture, floor: Floor) -> list[st
     if floor.added or not family.estimated:
         return []
     each = family.each(mixture.covariances)
-    live = [c for c in range(len(each)) if family.shared or mixture.weights[c] > 0]
-    low = [c for c in live if family.at_floor(each[c], floor)]
+    with_rows = [c for c in range(len(each)) if family.shared or mixture.weights[c] > 0]
+    low = [c for c in with_rows if family.at_floor(each[c], floor)]
     if not low:
         return []
-    total = family.total(mixture.weights, mixture.means, mixture.covariances)
-    flat = [c for c in low if family.flat(each[c], total, floor)]
-    if not flat:
+    total = family.total_covariance(mixture.weights, mixture.means, mixture.covariances)
+    collapsed = [c for c in low if family.collapsed(each[c], total, floor)]
+    if not collapsed:
         return []
     if family.shared:
         return [
             "all components have collapsed onto few different points each, and their shared "
             "covariance is held at the least spread: use fewer components or a larger reg_covar"
         ]
-    share = f"{mixture.weights[flat].sum():.2g} of all"
-    if len(flat) == 1:
-        what = f"has collapsed: its points, {share}, do not spread"
+    share = f"{mixture.weights[collapsed].sum():.2g} of all"
+    if len(collapsed) == 1:
+        fault = f"has collapsed: its points, {share}, do not spread"
         held = "it is held"
     else:
-        what = f"have collapsed: the points of each, together {share}, do not spread"
+        fault = f"have collapsed: the points of each, together {share}, do not spread"
         held = "they are held"
     return [
-        f"{named(flat)} {what} in a direction in which the data do, and {held} at the least "
+        f"{named(collapsed)} {fault} in a direction in which the data do, and {held} at the least "
         "spread; use fewer components, another start or a larger reg_covar"
     ]

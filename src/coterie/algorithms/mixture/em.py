@@ -1,4 +1,8 @@
-"""Soft clustering: Algorithm 3 of the paper, EM for a Gaussian mixture, over any engine."""
+"""Soft clustering: Algorithm 3 of the paper, EM for a Gaussian mixture, over any engine.
+
+The paper's degrees of belonging are the responsibilities of the field, and its soft clustering
+error is the negative log-likelihood.
+"""
 
 from __future__ import annotations
 
@@ -23,22 +27,22 @@ from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Densities, Moments
 
 
-class Proposal(Protocol):
-    """A way to go farther than one EM step; all mixtures are in standardized units."""
+class Accelerator(Protocol):
+    """A source of proposals beyond one EM step; all mixtures are in standardized units."""
 
     def propose(self, before: Mixture, after: Mixture, log_likelihood: float) -> Mixture | None:
         """A mixture to try instead of `after`, the plain EM step from `before`, whose
         log-likelihood is given. None: take `after`."""
         ...
 
-    def rejected(self) -> None:
-        """The last proposal was less likely than `before`; `after` was taken."""
+    def reject(self) -> None:
+        """Note that the last proposal was less likely than `before`; `after` was taken."""
         ...
 
 
 @dataclass(frozen=True)
 class EmRules:
-    """When to stop, and what to do on the way."""
+    """The rules of a run: for its end, and for its steps."""
 
     max_iter: int | None = 100
     tol: float = 1e-3  # on the change of the log-likelihood by unit of weight
@@ -60,7 +64,7 @@ def em(
     start: Mixture,
     rules: EmRules,
     observe: Observer | None = None,
-    proposal: Proposal | None = None,
+    accelerator: Accelerator | None = None,
     sweep: Callable[..., mixture_steps.Sums] = mixture_steps.sweep,
 ) -> MixtureRun:
     """Run EM from the given mixture."""
@@ -74,9 +78,9 @@ def em(
         for iteration in count(1):
             # 1. E step: degrees of belonging, kept only as the sums that the M step needs.
             moments = run.expectation()
-            if run.overshot(moments):
-                assert proposal is not None
-                proposal.rejected()
+            if run.reject_if_lower(moments):
+                assert accelerator is not None
+                accelerator.reject()
                 moments = run.expectation()
             # 2. M step: effective sizes, cluster probabilities, means, covariances.
             try:
@@ -87,7 +91,7 @@ def em(
             # 3. Soft clustering error and its change.
             run.record(moments, after)
             stop = run.reason_to_stop(iteration)
-            run.advance(moments, after, None if stop else proposal)
+            run.advance(moments, after, None if stop else accelerator)
             del moments, after  # matrices may be large, and the next sweep brings more
             if observe is not None and observe(iteration, run.history[-1], run.in_data_units()):
                 stop = stop or StopReason.CALLBACK.stop()
@@ -122,18 +126,21 @@ class Em:
             start.weights, start.means, self.mixture.covariances, family, survey.scaling
         )
         self.factors = self._factors(self.mixture)
-        self.fallback: Estimate | None = None  # while a proposal is on trial
+        self.plain_step: Estimate | None = None  # while a proposal is on trial
         self.log_likelihood = float("nan")  # of the last round, in standardized units
         if rules.bound_before is not None:
             self.log_likelihood = survey.mass * (rules.bound_before + survey.scaling.log_unit)
         self.history: list[MixtureIteration] = []
-        self.frames: list[Mixture] = []
+        self.trace: list[Mixture] = []
         self.empty: list[int] = []  # components to which no row belongs
         self.sweeps = 0
         self._clock = time.perf_counter()
 
     def _factors(self, mixture: Mixture) -> Floats:
-        """No spread below the floor, if only by rounding: steps from there could but go up."""
+        """Factors of covariances nowhere below the floor, not even by rounding.
+
+        From below the floor, a step could raise the error.
+        """
         C, family = mixture.covariances, self.family
         held = self.m_step.estimates_covariances and not self.floor.added
         held = held and self.rules.max_iter != 0 and bool(np.isfinite(C).all())
@@ -141,6 +148,7 @@ class Em:
         return family.factors(C, roots, self.engine.team)
 
     def densities(self) -> Densities:
+        """The present mixture for a sweep."""
         m = self.mixture
         # Degrees count for nothing below 2^-64 of a row, or of a component that has less than one.
         with np.errstate(divide="ignore"):
@@ -151,27 +159,31 @@ class Em:
         )
 
     def expectation(self, densities: Densities | None = None) -> Moments:
+        """E step: one sweep over the data."""
         self.sweeps += 1
         return self.engine.reduce(
             self.sweep, self.survey.scaling, densities or self.densities()
         ).moments
 
     def error(self, log_likelihood: float) -> float:
-        """Soft clustering error, in the data's units: the standardized one and a constant."""
+        """Soft clustering error in the data's units: that in standardized units and a constant."""
         return self.survey.mass * self.survey.scaling.log_unit - log_likelihood
 
-    def overshot(self, moments: Moments) -> bool:
-        """A proposal that is less likely than what came before it is taken back."""
-        if self.fallback is None:
+    def reject_if_lower(self, moments: Moments) -> bool:
+        """Take the plain EM step if the proposal is less likely than the mixture before it.
+
+        Returns True if the plain step was taken. It is False without a proposal on trial.
+        """
+        if self.plain_step is None:
             return False
-        plain, self.fallback = self.fallback, None
+        plain, self.plain_step = self.plain_step, None
         if moments.log_likelihood >= self.log_likelihood:
             return False
         self.mixture, self.factors = plain
         return True
 
     def maximised(self, moments: Moments) -> Estimate:
-        """The likeliest mixture for these degrees of belonging."""
+        """M step: the likeliest mixture for these degrees of belonging."""
         self.empty = np.flatnonzero(~(moments.mass > 0)).tolist()
         step, old = self.m_step, Estimate(self.mixture, self.factors)
         try:
@@ -184,11 +196,12 @@ class Em:
                 raise
             centres = step.means(old.mixture, moments)
         # Moments about a far centre have lost digits: take them again, about the new means.
-        careful = self.family.unfolded(self.densities())
-        again = self.expectation(replace(careful, centres=np.ascontiguousarray(centres)))
+        densities = self.family.for_any_centres(self.densities())
+        again = self.expectation(replace(densities, centres=np.ascontiguousarray(centres)))
         return step.maximised(old, again, centres)
 
     def record(self, moments: Moments, after: Estimate) -> None:
+        """Add a round to the history."""
         now, error = time.perf_counter(), self.error(moments.log_likelihood)
         decrease = moments.log_likelihood - self.log_likelihood
         self.log_likelihood = moments.log_likelihood
@@ -199,10 +212,11 @@ class Em:
             MixtureIteration(error, decrease, float(moved.max()), now - self._clock, self.sweeps)
         )
         if self.rules.trace:
-            self.frames.append(self.in_data_units())
+            self.trace.append(self.in_data_units())
         self._clock, self.sweeps = now, 0
 
     def reason_to_stop(self, iteration: int) -> Stop | None:
+        """The reason for which the run ends here, or None."""
         rules = self.rules
         if abs(self.history[-1].decrease) / self.survey.mass < rules.tol:
             return StopReason.LIKELIHOOD_SETTLED.stop(f"{rules.tol:g}")
@@ -212,28 +226,33 @@ class Em:
             return StopReason.MAX_SECONDS.stop()
         return None
 
-    def advance(self, moments: Moments, after: Estimate, proposal: Proposal | None) -> None:
+    def advance(self, moments: Moments, after: Estimate, accelerator: Accelerator | None) -> None:
+        """Go on from `after`, or from a proposal beyond it."""
         before, (self.mixture, self.factors) = self.mixture, after
-        if proposal is None:
+        if accelerator is None:
             return
-        farther = proposal.propose(before, after.mixture, moments.log_likelihood)
+        farther = accelerator.propose(before, after.mixture, moments.log_likelihood)
         if farther is None:
             return
         try:
             factors = self._factors(farther)
         except NotPositiveDefinite:
-            proposal.rejected()
+            accelerator.reject()
             return
-        self.fallback, self.mixture, self.factors = after, farther, factors
+        self.plain_step, self.mixture, self.factors = after, farther, factors
 
     def in_data_units(self) -> Mixture:
         return self.mixture.in_data_units(self.family, self.survey.scaling)
 
     def finish(self, stop: Stop, started: float) -> MixtureRun:
-        """The error of the last mixture. What is large leaves as soon as it was translated."""
-        if self.fallback is not None:
-            self.mixture, self.factors = self.fallback
-            self.fallback = None
+        """The record of the run, with the error of the last mixture.
+
+        Factors and covariances may be large: those in standardized units go once those in the
+        data's units are there.
+        """
+        if self.plain_step is not None:
+            self.mixture, self.factors = self.plain_step
+            self.plain_step = None
         last = self.engine.reduce(self.sweep, self.survey.scaling, self.densities(), moments=False)
         error = self.error(last.log_likelihood)
         family, scaling = self.family, self.survey.scaling
@@ -258,5 +277,5 @@ class Em:
             notes=tuple(notes),
             seconds=time.perf_counter() - started,
             start=self.start,
-            trace=tuple(self.frames) if self.rules.trace else None,
+            trace=tuple(self.trace) if self.rules.trace else None,
         )

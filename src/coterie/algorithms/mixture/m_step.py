@@ -33,7 +33,7 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True)
 class MStep:
-    """What an M step goes by, all through a run."""
+    """The M step of a run, with all that stays the same through the run."""
 
     survey: MixtureSurvey
     family: Family
@@ -62,7 +62,7 @@ class MStep:
         base = old.mixture.means if centres is None else centres
         if moments.second is not None:
             shift = means - base
-        else:  # the scatter about the origin is all that it takes
+        else:  # a shared covariance needs the scatter about the origin alone
             first, shift = moments.first + moments.mass[:, None] * base, means
             moments = replace(moments, first=first, second=self.survey.scatter)
         covariances, roots = self.family.estimate_with_roots(moments, shift, self.floor, self.team)
@@ -71,13 +71,13 @@ class MStep:
         return Estimate(Mixture(weights, means, covariances), factors)
 
     def weights(self, old: Mixture, moments: Moments) -> Floats:
-        """Effective sizes, as parts of the whole."""
+        """Effective sizes as shares of the total: the cluster probabilities."""
         if "weights" in self.fixed:
             return old.weights
         return np.asarray(moments.mass / moments.mass.sum())
 
     def means(self, old: Mixture, moments: Moments, centres: Floats | None = None) -> Floats:
-        """A component that lost all its mass keeps its mean."""
+        """Means of the components; a component that lost all its mass keeps its mean."""
         base = old.means if centres is None else centres
         if "means" in self.fixed:
             return old.means
@@ -92,11 +92,11 @@ class MStep:
         return np.where(where, old.covariances, covariances)
 
     def is_far(self, old: Mixture, moments: Moments, found: Estimate) -> bool:
-        """Did a mean move so far that moments about the old one have lost digits?"""
+        """True if a mean moved so far that moments about the old one have lost digits."""
         if not self.estimates_covariances:
             return False
         if moments.second is None:
             total = (found.factors * (self._scatter @ found.factors)).sum(axis=0)
             return bool(total.max() > UNEXPLAINED * self.survey.mass)
         moved = np.abs(found.mixture.means - old.means)
-        return self.family.reach(found.factors, moved) > FAR
+        return self.family.largest_move(found.factors, moved) > FAR

@@ -82,7 +82,7 @@ class MixtureRun:
     converged: bool
     stopped: str  # the reason, in words
     history: tuple[MixtureIteration, ...]
-    notes: tuple[str, ...]  # what happened to components that a person should know
+    notes: tuple[str, ...]  # sentences for people on components that collapsed or lost all points
     seconds: float
     start: FirstMixture | Mixture  # the latter if the run comes from a file
     trace: tuple[Mixture, ...] | None = None  # the mixture that entered each round

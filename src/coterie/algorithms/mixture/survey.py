@@ -17,12 +17,12 @@ from coterie.kernels.mixture_steps import Standardization
 from coterie.kernels.scan_steps import Extent
 
 HIDDEN = 1e-6  # of the squared mean: a smaller variance has lost too many digits beside it
-MOST_LOOKS = 6  # at the spread of the data; each finds 16 digits of the mean, and one is usual
+MOST_PASSES = 6  # over the spread of the data; each finds 16 digits of the mean, one is usual
 
 
 @dataclass(frozen=True)
 class MixtureSurvey:
-    """What is known of the whole data before the first sweep."""
+    """Facts about the whole data, found before the first sweep."""
 
     extent: Extent
     scaling: Standardization
@@ -55,15 +55,15 @@ def survey(engine: Engine, family: Family, extent: Extent | None = None) -> Mixt
     middle = extent.low / 2 + extent.high / 2
     rough = Standardization(middle, _exponents(extent.high / 2 - extent.low / 2))
     zeros = np.zeros((1, d))
-    for _ in range(MOST_LOOKS):
+    for _ in range(MOST_PASSES):
         total = engine.reduce(mixture_steps.label_moments, rough, "diag", None, zeros).moments
         assert total.second is not None
         mass = float(total.mass[0])
         mean = total.first[0] / mass
         variances = np.where(extent.high > extent.low, total.second[0] / mass - mean**2, 0.0)
         origin = rough.origin + np.ldexp(mean, rough.exponent)
-        # Only a row that is far away and hardly counts brings the mean so far from the middle that
-        # the variance is lost in its square: then the next look is from there.
+        # Only a row that is far away, with next to no weight, brings the mean so far from the
+        # middle that the variance is lost in its square. Then the next pass is about the mean.
         hidden = (extent.high > extent.low) & (variances < HIDDEN * mean**2)
         if not hidden.any():
             break
@@ -91,30 +91,30 @@ def _exponents(values: Floats) -> NDArray[np.int32]:
 
 @dataclass(frozen=True)
 class Cells:
-    """Means and weights of the cells that are there, where some are missing."""
+    """Means and weights of the observed cells, where some are missing."""
 
     means: Floats  # (d,) of the columns; NaN where a column has no cell
-    seen: Floats  # (d,) weight of the rows that have the cell
+    observed: Floats  # (d,) weight of the rows that have the cell
     mass: float  # weight of all rows
 
     def of_cells(self, filled: MixtureSurvey) -> MixtureSurvey:
-        """The survey of the cells, from that of rows in which means fill the gaps.
+        """The survey of the observed cells, from that of rows in which means fill the gaps.
 
         Such cells have no spread, so the variance is that of the others, if they vary.
         """
         varies = filled.extent.high > filled.extent.low
-        share = np.where(varies, self.seen / self.mass, 1.0)
+        share = np.where(varies, self.observed / self.mass, 1.0)
         return replace(filled, variances=filled.variances / share)
 
 
 def survey_of_cells(engine: Engine, known: CellRange) -> Cells:
-    """The means of the columns, over the cells that are there."""
+    """The means of the columns, over the observed cells."""
     d = len(known.low)
     size = np.where(known.count > 0, np.maximum(np.abs(known.low), np.abs(known.high)), 0.0)
     unit = np.where(size > 0, size, 1.0)  # sums of tiny or huge values stay in range
     total = engine.reduce(mixture_missing_steps.cell_totals, unit).total
-    mass, seen = float(total[0]), total[1 : 1 + d]
+    mass, observed = float(total[0]), total[1 : 1 + d]
     with np.errstate(invalid="ignore"):
-        means = total[1 + d :] / seen * unit
+        means = total[1 + d :] / observed * unit
     # Rounding may not bring a mean past all values: a constant column would no longer be one.
-    return Cells(np.clip(means, known.low, known.high), seen, mass)
+    return Cells(np.clip(means, known.low, known.high), observed, mass)

@@ -1,5 +1,8 @@
-"""Mixtures as vectors: logarithms of weights, means, and what the family of covariances gives.
-Every vector is a mixture, so extrapolation cannot leave the legal ones."""
+"""Parameters of mixtures as vectors without constraints, for acceleration.
+
+A vector holds logarithms of weights, means, and the coordinates of the family of covariances.
+Every vector is a mixture, so extrapolation cannot leave the legal ones.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from coterie.kernels.exact import Floats
 
 
 @dataclass(frozen=True)
-class MixtureChart:
+class UnconstrainedParameters:
     """Coordinates of those parts of a mixture that are free, in standardized units."""
 
     family: Family

@@ -47,9 +47,9 @@ def _collapsed(case: Case) -> Iterator[Diagnosis]:
         return
     covariances = np.asarray(model.covariances_, dtype=np.float64)
     k = len(model.means_)
-    flat = np.flatnonzero(family.thinner(covariances, k, spread, THIN**2))
+    flat = np.flatnonzero(family.has_smaller_variance(covariances, k, spread, THIN**2))
     if len(flat) == k:
-        if k > 1 or family.whole:
+        if k > 1 or family.has_matrices:
             yield Diagnosis(
                 "dependent-columns",
                 "columns depend on each other: all components are flat in some direction",

@@ -31,7 +31,7 @@ SHIFT = 64  # an exponent: more than there are rows, so that no sum of weights o
 def finite_extent(X: Any, team: _native.Team, names: Any = None) -> Extent:
     """The extent of rows, none of which may hold NaN or infinity. names : of the columns."""
     extent = scan_steps.extent(Block.over(X, None, team))
-    refuse_not_finite(X, extent.bad, names)
+    refuse_not_finite(X, extent.not_finite, names)
     return extent
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from coterie.algorithms.kmeans.records import Floats
 from coterie.algorithms.kmeans.seeding import SEEDINGS
-from coterie.algorithms.random_words import Draws
+from coterie.algorithms.random_words import RandomWords
 from coterie.algorithms.restarts import Start
 from coterie.estimators.cosine import unit_rows
 from coterie.estimators.fitting import read_only
@@ -69,7 +69,7 @@ def starter(estimator: Any, data: PreparedRows, fixed: Floats | None) -> Start:
         )
     seeding = SEEDINGS[init]
     return lambda seed: _as_asked(
-        estimator, seeding(data.engine, data.survey, k, Draws(seed)), "the initial means"
+        estimator, seeding(data.engine, data.survey, k, RandomWords(seed)), "the initial means"
     )
 
 

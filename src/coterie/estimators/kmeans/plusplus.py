@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from coterie.algorithms.kmeans import seeding
 from coterie.algorithms.kmeans.records import Floats
-from coterie.algorithms.random_words import Draws
+from coterie.algorithms.random_words import RandomWords
 from coterie.algorithms.restarts import seed_of_run
 from coterie.engines.select import engine_over
 from coterie.estimators.kmeans.estimator import KMeans
@@ -68,7 +68,7 @@ def kmeans_plusplus(
     weights = check_weights(sample_weight, X.shape[0])
     team = team_for(n_jobs, X.shape[0] * X.shape[1] * n_clusters)
     data = prepare_rows(X, weights, directions=False, team=team, at_least=n_clusters)
-    draws = Draws(seed_of_run(base_seed(random_state), 0))  # those of the first run of a fit
+    draws = RandomWords(seed_of_run(base_seed(random_state), 0))  # those of the first run of a fit
     seeds = seeding.kmeans_plusplus(data.engine, data.survey, n_clusters, draws, n_local_trials)
     return data.units.rows_out(seeds), _first_rows(data, seeds)
 

@@ -36,7 +36,7 @@ def look_at(
     """Rows, their engine and their extent: finite, and of length one if directions are wanted."""
     engine = engine_over(X, team=team)
     extent = engine.reduce(scan_steps.extent)
-    refuse_not_finite(X, extent.bad, names)
+    refuse_not_finite(X, extent.not_finite, names)
     if not directions:
         return X, engine, extent
     X = unit_rows(X)
@@ -58,7 +58,7 @@ class PreparedRows:
 
     @property
     def total_weight(self) -> float:
-        mass = exact.to_float(self.survey.moments.mass)
+        mass = exact.to_float(self.survey.totals.mass)
         return float(self.units.weights_out(mass))
 
     def assign(self, means: Floats) -> ClusterSums:
@@ -68,7 +68,7 @@ class PreparedRows:
     def sum_of_squares(self, sums: ClusterSums, means: Floats) -> float:
         """Sum of w |x - m|^2 over the rows, exactly, then rounded: in the units of the user."""
         saved = sums.saved(self.engine.team, means)
-        left = exact.in_wide_units(self.survey.moments.squares) - saved
+        left = exact.in_wide_units(self.survey.totals.squares) - saved
         return exact.wide_ratio(
             left, exact.scaled(1, 2 * self.units.row_exponent + self.units.weight_exponent)
         )

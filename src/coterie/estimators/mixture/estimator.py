@@ -18,7 +18,7 @@ from coterie.algorithms.mixture.acceleration import Acceleration
 from coterie.algorithms.mixture.covariance import FAMILIES, Family, NotPositiveDefinite
 from coterie.algorithms.mixture.em import EmRules, em
 from coterie.algorithms.mixture.records import Mixture, MixtureRun
-from coterie.algorithms.mixture.unconstrained import MixtureChart
+from coterie.algorithms.mixture.unconstrained import UnconstrainedParameters
 from coterie.algorithms.restarts import best_of
 from coterie.estimators.fitting import FitEvent, Progress, fitting
 from coterie.estimators.kmeans.estimator import KMeans
@@ -389,4 +389,4 @@ default="kmeans"
         if not self.accelerate:
             return None
         floor = data.survey.floor(rules.reg_covar).values
-        return Acceleration(MixtureChart(family, floor, rules.fixed))
+        return Acceleration(UnconstrainedParameters(family, floor, rules.fixed))

@@ -114,13 +114,13 @@ def _check_matrices(family: Family, matrices: Floats, name: str) -> None:
     if not np.all(np.isfinite(matrices)):
         raise ValueError(f"{name} contains NaN or infinity values: expected finite numbers.")
     each = matrices if matrices.ndim == 3 else [matrices]
-    if family.whole and not all(_is_symmetric(one) for one in each):
+    if family.has_matrices and not all(_is_symmetric(one) for one in each):
         raise ValueError(f"{name} should be symmetric, positive-definite: it is not symmetric.")
     try:
         family.inverse(np.ascontiguousarray(matrices))
     except NotPositiveDefinite as error:
         which = "" if error.component is None else f" that of component {error.component} is not"
-        kind = "symmetric, positive-definite" if family.whole else "positive"
+        kind = "symmetric, positive-definite" if family.has_matrices else "positive"
         raise ValueError(
             f"{name} should be {kind}:{which or ' it is not'}. Every direction needs some spread."
         ) from error

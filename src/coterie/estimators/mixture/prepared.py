@@ -60,17 +60,17 @@ def look_at_rows(
 ) -> tuple[Engine, bool]:
     """The engine over rows without infinities, and whether cells are missing."""
     engine = engine_over(X, team=team)
-    bad = engine.reduce(scan_steps.extent).bad
+    bad = engine.reduce(scan_steps.extent).not_finite
     if bad is None:
         return engine, False
     if not marginal:
         refuse_not_finite(X, bad, names, REMEDY)
     cells = engine.reduce(mixture_missing_steps.cell_range)
-    if cells.first_endless is not None:
-        row, column = cells.first_endless
+    if cells.first_infinite is not None:
+        row, column = cells.first_infinite
         named = "" if names is None else f" ({names[column]!r})"
         raise ValueError(
-            f"X contains {cells.endless} infinity values, the first at row {row}, column "
+            f"X contains {cells.infinite} infinity values, the first at row {row}, column "
             f"{column}{named}: expected finite numbers, or NaN for missing cells. Drop those rows."
         )
     return engine, True
@@ -125,10 +125,10 @@ def _survey_with_gaps(
 ) -> tuple[Floats, MixtureSurvey]:
     """Means and a survey of the cells that are there."""
     cells = survey_of_cells(engine, engine.reduce(mixture_missing_steps.cell_range))
-    if not cells.seen.all():
-        column = int(np.argmin(cells.seen))
+    if not cells.observed.all():
+        column = int(np.argmin(cells.observed))
         named = "" if names is None else f" ({names[column]!r})"
-        others = int((cells.seen == 0).sum()) - 1
+        others = int((cells.observed == 0).sum()) - 1
         alike = f" (nor have {others} other columns)" if others else ""
         raise ValueError(
             f"column {column}{named} of X has no value in any row{alike}: expected at least one "

@@ -70,9 +70,9 @@ def warn_of_mixture(
     """Warn of faults that a person can mend."""
     warn_of_missing_runs(found, max_seconds)
     best = found.best
-    if found.left_out:
+    if found.skipped:
         warnings.warn(
-            f"{len(found.left_out)} of {found.planned} runs could not start: {found.left_out[0]}",
+            f"{len(found.skipped)} of {found.planned} runs could not start: {found.skipped[0]}",
             ConvergenceWarning,
             stacklevel=TO_THE_CALLER,
         )

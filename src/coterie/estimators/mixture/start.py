@@ -18,7 +18,7 @@ from coterie.algorithms.kmeans.seeding import SEEDINGS
 from coterie.algorithms.mixture.covariance import Family
 from coterie.algorithms.mixture.from_labels import mixture_from_degrees, mixture_from_labels
 from coterie.algorithms.mixture.records import Mixture
-from coterie.algorithms.random_words import Draws, mix_all
+from coterie.algorithms.random_words import RandomWords, mix_all
 from coterie.estimators.kmeans.estimator import KMeans
 from coterie.estimators.kmeans.prepared import PreparedRows, prepare_rows
 from coterie.estimators.mixture.parameters import Given
@@ -74,7 +74,9 @@ def runs_differ(estimator: Any, given: Given, previous: Mixture | None) -> bool:
 
 def random_degrees(hashes: NDArray[np.uint64], k: int, seed: int) -> Floats:
     """Random degrees of belonging, (n, k), by the hashes of rows: equal rows get equal ones."""
-    words = hashes[:, np.newaxis] ^ np.array([Draws(seed).word(3, c) for c in range(k)], np.uint64)
+    words = hashes[:, np.newaxis] ^ np.array(
+        [RandomWords(seed).word(3, c) for c in range(k)], np.uint64
+    )
     words = mix_all(words) >> np.uint64(11)
     degrees: Floats = np.ldexp(words.astype(np.float64) + 0.5, -53)  # never zero
     degrees /= degrees.sum(axis=1, keepdims=True)
@@ -90,10 +92,10 @@ def first_labels(
         return _labels_of_model(init, rows, data, k, seed, deadline)
     hard = _prepared_for_kmeans(rows, data, squares_of_values=init == "principal")
     if init == "kmeans":
-        seeds = SEEDINGS["k-means++"](hard.engine, hard.survey, k, Draws(seed))
+        seeds = SEEDINGS["k-means++"](hard.engine, hard.survey, k, RandomWords(seed))
         return lloyd(hard.engine, hard.survey, seeds, replace(KMEANS, deadline=deadline)).labels
     try:
-        seeds = SEEDINGS[NEAREST[init]](hard.engine, hard.survey, k, Draws(seed))
+        seeds = SEEDINGS[NEAREST[init]](hard.engine, hard.survey, k, RandomWords(seed))
     except ValueError as error:
         words = str(error).replace("init='random'", f"init_params={init!r}")
         raise ValueError(words.replace("n_clusters", "n_components")) from error

@@ -1,6 +1,9 @@
-"""The definition in plain NumPy, slow and readable: what every kernel, engine, thread count and
-instruction set must give. One file per method, to be read beside the paper: begin with `kmeans.py`.
-These files use NumPy and Python integers, and nothing else of this package."""
+"""The definition of every answer in plain NumPy, slow and readable.
+
+Every kernel, engine, thread count and instruction set must give these answers. There is a file per
+method, to be read beside the paper: begin with `kmeans.py`. These files use NumPy and Python
+integers, and nothing else of this package.
+"""
 
 from coterie.kernels.reference.arithmetic import exact_mean_variance, exact_squares
 from coterie.kernels.reference.columns import interleave
@@ -14,7 +17,7 @@ from coterie.kernels.reference.kmeans import (
     updated_means,
 )
 from coterie.kernels.reference.kmeans_seeding import (
-    Field,
+    D2Sampler,
     distinct_points,
     hash_row,
     kmeans_parallel,
@@ -38,7 +41,7 @@ from coterie.kernels.reference.mixture import (
 __all__ = [
     "Answer",
     "Clusters",
-    "Field",
+    "D2Sampler",
     "Mixture",
     "SoftAnswer",
     "Thresholds",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def interleave(columns: Sequence[NDArray[Any]], out: NDArray[Any]) -> bool:
-    """Write columns, (m,) each, into the rows of out, (m, d); say whether all are finite."""
+    """Write columns, (m,) each, into the rows of out, (m, d). Returns True if all are finite."""
     for j, column in enumerate(columns):
         out[:, j] = column
     return bool(np.isfinite(out).all())

@@ -24,7 +24,7 @@ from coterie.kernels.reference.arithmetic import (
 
 @dataclass(frozen=True)
 class Answer:
-    """What a run of k-means gives."""
+    """The result of a run of k-means."""
 
     means: Floats  # (k, d)
     labels: Labels  # (n,)
@@ -36,7 +36,10 @@ class Answer:
 
 
 def squared_distances(X: Floats, means: Floats) -> Floats:
-    """(n, k): sum over columns, in order, of (x - m)^2, multiplied and then added in float64."""
+    """(n, k) sums over columns of (x - m)^2, multiplied and then added in float64.
+
+    The order of the columns decides the last bits.
+    """
     s = np.zeros((len(X), len(means)))
     for column in range(X.shape[1]):
         e = X[:, column, np.newaxis] - means[np.newaxis, :, column]
@@ -82,8 +85,10 @@ def k_means(
     rel_tol: float = 0.0,
     relocate: bool = False,
 ) -> Answer:
-    """Algorithm 2 from the given means. The rules for stopping early, and for giving points to
-    empty clusters, are ours and off at first."""
+    """Algorithm 2 from the given means.
+
+    The rules for an early stop, and for points for empty clusters, are ours and off by default.
+    """
     x = np.asarray(X, dtype=np.float64)
     w = np.ones(len(x)) if weights is None else weights
     mass = exact_squares(np.ones((len(x), 1)), w, np.zeros((1, 1)), np.zeros(len(x), dtype=np.intp))

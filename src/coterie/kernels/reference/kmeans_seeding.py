@@ -1,5 +1,7 @@
-"""Initial means: `coterie.algorithms.kmeans.seeding` without its shortcuts. All distinct points
-stand in the order of their hashes, and a draw walks along them.
+"""Initial means: `coterie.algorithms.kmeans.seeding` without its shortcuts.
+
+All distinct points stand in the order of their hashes, and a draw inverts the cumulative sum of
+their units.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ MASK = (1 << 64) - 1
 
 
 def mix(z: int) -> int:
-    """Scramble 64 bits."""
+    """Mix 64 bits: the finaliser of splitmix64 (Steele, Lea and Flood 2014)."""
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & MASK
     z = (z ^ (z >> 27)) * 0x94D049BB133111EB & MASK
     return z ^ (z >> 31)
@@ -34,7 +36,7 @@ def word(seed: int, stream: int, number: int = 0) -> int:
 
 
 def hash_row(row: Floats) -> int:
-    """A sum over the nonzero entries, so that zeros need not be stored to be hashed."""
+    """A hash of a row: a sum over the nonzero entries, so that sparse rows need no zeros."""
     total = 0
     for column, bits in enumerate(row.view(np.uint64).tolist()):
         if row[column] != 0:
@@ -47,7 +49,7 @@ def hash_row(row: Floats) -> int:
 
 @dataclass(frozen=True)
 class Points:
-    """The distinct points in the order of their hashes, and how often each of them counts."""
+    """The distinct points in the order of their hashes, with their numbers of copies."""
 
     values: Floats  # (distinct, d)
     hashes: list[int]
@@ -77,8 +79,8 @@ def whole_copies(weights: Floats | None, n: int) -> list[int]:
     return [max(1, int(np.rint(w * (2.0**20 / largest)))) for w in weights]
 
 
-def frame(values: Floats) -> tuple[Floats, float]:
-    """Centre and unit that bring the data near one: float32 of ``(x - centre) * unit``."""
+def centre_and_unit(values: Floats) -> tuple[Floats, float]:
+    """Centre and unit that bring the data near one, for float32 of ``(x - centre) * unit``."""
     low, high = values.min(axis=0), values.max(axis=0)
     middle, half = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
     centre = np.where(np.abs(middle) > 2 * half, middle, 0.0)  # only columns far from zero
@@ -87,16 +89,16 @@ def frame(values: Floats) -> tuple[Floats, float]:
     return centre, 2.0**-exponent if abs(exponent) > 12 else 1.0
 
 
-class Field:
-    """Squared distance of every point from its nearest seed, counted in whole units.
+class D2Sampler:
+    """D^2 sampling: squared distances of the points from their nearest seed, in whole units.
 
-    Distances are float32 in the frame until the seeds are so dense that float32 cannot tell
-    points apart, and float64 without a frame from then on.
+    Distances are float32, of centred coordinates, until the seeds are so dense that float32 cannot
+    tell points apart. From then on they are float64 of the coordinates as they are.
     """
 
     def __init__(self, points: Points) -> None:
         self.points = points
-        centre, unit = frame(points.values)
+        centre, unit = centre_and_unit(points.values)
         self.centre, self.unit = centre, unit
         span = (points.values.max(axis=0) - points.values.min(axis=0)) * unit
         self.span = float(np.cumsum(span**2)[-1])
@@ -115,7 +117,8 @@ class Field:
 
     def distances(self, seed: Floats) -> NDArray[Any]:
         x, s = self.coordinates(self.points.values), self.coordinates(seed)
-        # In the order of the columns; float32 with many columns in eight lanes, then by pairs.
+        # Columns are added in order; float32 with many columns in eight lanes, then by pairs. This
+        # order decides the last bits.
         lanes = 8 if self.coarse and x.shape[1] > 8 else 1
         total = np.zeros((len(x), lanes), dtype=x.dtype)
         for column in range(x.shape[1]):
@@ -132,7 +135,7 @@ class Field:
         return counted
 
     def add(self, seeds: list[Floats]) -> None:
-        """The last seed joins."""
+        """Update distances and the shift by the last of the seeds."""
         self.near = np.minimum(self.near, self.distances(seeds[-1]))
         largest = float(self.near.max())
         if self.coarse and largest < 2.0**-32 * self.span:
@@ -144,51 +147,55 @@ class Field:
         if largest > 0:
             self.shift = self.shift_for(largest)
 
-    def left_with(self, candidate: Floats) -> int:
-        """Units of 24 bits (float32 has no more) left if the candidate became a seed."""
+    def potential(self, candidate: Floats) -> int:
+        """The potential with the candidate as one more seed, in units of 24 bits a point."""
         shift = min(self.bits, 24) - math.frexp(float(self.near.max()))[1]
         distances = np.minimum(self.near, self.distances(candidate))
         return int(self.units(distances, shift).sum())
 
-    def walk(self, units: Numbers, random: int) -> Floats:
-        """Along the points until a random share of all units is passed."""
+    def draw(self, units: Numbers, random: int) -> Floats:
+        """The point at which the cumulative sum of units passes a random share of the total."""
         target = random * int(units.sum()) >> 64
-        end: Floats = self.points.values[np.argmax(np.cumsum(units) > target)]
-        return end
+        point: Floats = self.points.values[np.argmax(np.cumsum(units) > target)]
+        return point
 
 
 def kmeans_plusplus(X: NDArray[Any], k: int, seed: int, weights: Floats | None = None) -> Floats:
-    """Greedy k-means++: the best of a few draws in proportion to squared distance, k times."""
-    field = Field(distinct_points(X, weights))
-    seeds = [field.walk(field.points.copies, word(seed, 0))]
-    field.add(seeds)
+    """Greedy k-means++: each seed is the draw with the smallest potential, among a few."""
+    sampler = D2Sampler(distinct_points(X, weights))
+    seeds = [sampler.draw(sampler.points.copies, word(seed, 0))]
+    sampler.add(seeds)
     for j in range(1, k):
-        if field.near.max() == 0:
+        if sampler.near.max() == 0:
             return np.array(seeds + [seeds[0]] * (k - j))
-        units = field.units(field.near, field.shift)
-        candidates = [field.walk(units, word(seed, j, t)) for t in range(2 + int(math.log(k)))]
-        seeds.append(min(candidates, key=field.left_with))  # the first among equals
-        field.add(seeds)
+        units = sampler.units(sampler.near, sampler.shift)
+        candidates = [sampler.draw(units, word(seed, j, t)) for t in range(2 + int(math.log(k)))]
+        seeds.append(min(candidates, key=sampler.potential))  # the first among equals
+        sampler.add(seeds)
     return np.array(seeds)
 
 
 def kmeans_parallel(X: NDArray[Any], k: int, seed: int, weights: Floats | None = None) -> Floats:
-    """k-means||: rounds of independent draws, then the points drawn are clustered themselves,
-    each with the weight of all points nearest to it."""
+    """k-means||: rounds of independent draws, then the points drawn are clustered.
+
+    A point drawn counts with the weight of all points nearest to it.
+    """
     x = np.asarray(X, dtype=np.float64)
     w = np.ones(len(x)) if weights is None else weights
-    field = Field(distinct_points(x, weights))
-    drawn = [field.walk(field.points.copies, word(seed, 0))]
-    field.add(drawn)
+    sampler = D2Sampler(distinct_points(x, weights))
+    drawn = [sampler.draw(sampler.points.copies, word(seed, 0))]
+    sampler.add(drawn)
     for r in range(5):
-        potential = math.ldexp(int(field.units(field.near, field.shift).sum()), -field.shift)
+        potential = math.ldexp(
+            int(sampler.units(sampler.near, sampler.shift).sum()), -sampler.shift
+        )
         if potential == 0:
             break
-        chance = field.near.astype(np.float64) * (2 * k / potential)
-        luck = [(mix(h ^ word(seed, 1, r)) >> 11) * 2.0**-53 for h in field.points.hashes]
+        chance = sampler.near.astype(np.float64) * (2 * k / potential)
+        luck = [(mix(h ^ word(seed, 1, r)) >> 11) * 2.0**-53 for h in sampler.points.hashes]
         for i in np.flatnonzero(np.array(luck) < chance):
-            drawn.append(field.points.values[i])
-            field.add(drawn)
+            drawn.append(sampler.points.values[i])
+            sampler.add(drawn)
     if len(drawn) <= k:
         return kmeans_plusplus(x, k, seed, weights)
     y = nearest(x, np.array(drawn))

@@ -4,9 +4,9 @@ The paper's words are kept: data points x, degrees of belonging y, effective clu
 cluster probabilities p, means m, covariance matrices C. Every family keeps whole matrices here;
 a family only says which matrices are allowed.
 
-Cells that are NaN are missing. A row then counts by the coordinates it has (the marginal of the
-mixture), and the M step sees what is expected of the others: with all cells present these are
-the printed formulas.
+Cells that are NaN are missing. A row then counts by its observed coordinates (the marginal of the
+mixture), and the M step uses the conditional expectations of the others. With all cells present
+these are the printed formulas.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Mixture:
 
 @dataclass(frozen=True)
 class SoftAnswer:
-    """What a run of EM gives."""
+    """The result of a run of EM."""
 
     mixture: Mixture
     degrees: Wide  # (n, k) of the mixture that is returned
@@ -50,8 +50,10 @@ def wide(values: ArrayLike) -> Wide:
 
 
 def as_matrices(covariances: ArrayLike, k: int, d: int) -> Wide:
-    """(k, d, d) from a family's shape. Where k = d, (k, d) is read as variances: say tied ones
-    as (1, d, d)."""
+    """(k, d, d) from a family's shape.
+
+    Where k = d, (k, d) is read as variances; give a tied covariance as (1, d, d) there.
+    """
     c = wide(covariances)
     if c.ndim == 3:
         return np.broadcast_to(c, (k, d, d)).copy()
@@ -74,7 +76,7 @@ def in_family(matrices: Wide, family: str) -> Wide:
 
 
 def cholesky(C: Wide) -> Wide:
-    """Lower L with L L' = C. NumPy's own has no long double."""
+    """The Cholesky factor, lower L with L L' = C. NumPy's own has no long double."""
     L = np.zeros_like(C)
     for j in range(len(C)):
         pivot = C[j, j] - L[j, :j] @ L[j, :j]
@@ -104,19 +106,20 @@ def log_normal(X: Wide, m: Wide, C: Wide) -> Wide:
 
 
 def log_joint(X: Wide, mixture: Mixture) -> Wide:
-    """(n, k) log p_c N(x; m_c, C_c), over the coordinates that a row has."""
+    """(n, k) log p_c N(x; m_c, C_c), over the observed coordinates of each row."""
     joint = np.empty((len(X), len(mixture.means)), dtype=np.longdouble)
     with np.errstate(divide="ignore"):  # a cluster of probability zero
         log_p = np.log(mixture.weights)
-    for rows, seen in patterns(X):
+    for rows, observed in patterns(X):
         for c, (m, C) in enumerate(zip(mixture.means, mixture.covariances, strict=True)):
-            part = log_normal(X[np.ix_(rows, seen)], m[seen], C[np.ix_(seen, seen)])
+            C_oo = C[np.ix_(observed, observed)]
+            part = log_normal(X[np.ix_(rows, observed)], m[observed], C_oo)
             joint[rows, c] = log_p[c] + part
     return joint
 
 
 def log_densities(X: ArrayLike, mixture: Mixture) -> Wide:
-    """(n,) log sum_c p_c N(x; m_c, C_c)"""
+    """(n,) log sum_c p_c N(x; m_c, C_c), by log-sum-exp."""
     joint = log_joint(wide(X), mixture)
     highest = joint.max(axis=1)
     density: Wide = highest + np.log(np.exp(joint - highest[:, np.newaxis]).sum(axis=1))
@@ -124,7 +127,7 @@ def log_densities(X: ArrayLike, mixture: Mixture) -> Wide:
 
 
 def degrees(X: ArrayLike, mixture: Mixture) -> Wide:
-    """(n, k) y_c = p_c N(x; m_c, C_c) / sum_c' p_c' N(x; m_c', C_c')"""
+    """(n, k) responsibilities y_c = p_c N(x; m_c, C_c) / sum_c' p_c' N(x; m_c', C_c')"""
     joint = log_joint(wide(X), mixture)
     y: Wide = np.exp(joint - joint.max(axis=1, keepdims=True))
     y /= y.sum(axis=1, keepdims=True)
@@ -132,7 +135,7 @@ def degrees(X: ArrayLike, mixture: Mixture) -> Wide:
 
 
 def soft_clustering_error(X: ArrayLike, mixture: Mixture, weights: ArrayLike | None = None) -> Any:
-    """Minus the log-likelihood of all rows, each as often as its weight says."""
+    """Minus the log-likelihood of all rows, each multiplied by its weight."""
     densities = log_densities(X, mixture)
     return -(densities if weights is None else wide(weights) * densities).sum()
 
@@ -142,24 +145,27 @@ def patterns(X: Wide) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     present = ~np.isnan(X)
     distinct, which = np.unique(present, axis=0, return_inverse=True)
     return [
-        (np.flatnonzero(which.ravel() == p), np.flatnonzero(seen))
-        for p, seen in enumerate(distinct)
+        (np.flatnonzero(which.ravel() == p), np.flatnonzero(observed))
+        for p, observed in enumerate(distinct)
     ]
 
 
 def completed(X: Wide, m: Wide, C: Wide) -> tuple[Wide, Wide]:
-    """What cluster (m, C) expects of missing cells: x with their conditional means (n, d), and
-    their conditional covariances (n, d, d). Without missing cells: X and zeros."""
+    """Rows with the conditional means of missing cells under cluster (m, C), and covariances.
+
+    Returns (n, d) rows, and (n, d, d) conditional covariances. Without missing cells these are X
+    and zeros.
+    """
     x = X.copy()
-    spread = np.zeros((*X.shape, X.shape[1]), dtype=np.longdouble)
-    for rows, seen in patterns(X):
-        gone = np.setdiff1d(np.arange(X.shape[1]), seen)
-        L = cholesky(C[np.ix_(seen, seen)])
-        half = solve_lower(L, C[np.ix_(seen, gone)])  # L^-1 C_sg
-        z = solve_lower(L, (X[np.ix_(rows, seen)] - m[seen]).T)
-        x[np.ix_(rows, gone)] = m[gone] + z.T @ half
-        spread[np.ix_(rows, gone, gone)] = C[np.ix_(gone, gone)] - half.T @ half
-    return x, spread
+    covariances = np.zeros((*X.shape, X.shape[1]), dtype=np.longdouble)
+    for rows, o in patterns(X):  # o: columns observed; h: columns missing
+        h = np.setdiff1d(np.arange(X.shape[1]), o)
+        L = cholesky(C[np.ix_(o, o)])
+        half = solve_lower(L, C[np.ix_(o, h)])  # L^-1 C_oh
+        z = solve_lower(L, (X[np.ix_(rows, o)] - m[o]).T)
+        x[np.ix_(rows, h)] = m[h] + z.T @ half
+        covariances[np.ix_(rows, h, h)] = C[np.ix_(h, h)] - half.T @ half
+    return x, covariances
 
 
 def estimates(
@@ -178,13 +184,13 @@ def estimates(
     p = old.weights if "weights" in fixed else size / size.sum()
     m, C = old.means.copy(), old.covariances.copy()
     for c in range(len(m)):
-        x, spread = completed(X, old.means[c], old.covariances[c])
+        x, conditional = completed(X, old.means[c], old.covariances[c])
         wy = w * y[:, c]
         if "means" not in fixed:
             m[c] = wy @ x / size[c]
         difference = x - m[c]
         C[c] = (wy[:, np.newaxis] * difference).T @ difference / size[c]
-        C[c] += np.tensordot(wy, spread, axes=1) / size[c]
+        C[c] += np.tensordot(wy, conditional, axes=1) / size[c]
     if family == "fixed" or "covariances" in fixed:
         return Mixture(p, m, old.covariances)
     return Mixture(p, m, allowed(C, size, family, floor, added=added))
@@ -193,7 +199,7 @@ def estimates(
 def allowed(
     C: Wide, size: Wide, family: str, floor: ArrayLike = 0.0, *, added: bool = True
 ) -> Wide:
-    """The likeliest matrices of a family, given those that are likeliest without constraint.
+    """The likeliest matrices of a family, from the likeliest without constraint.
 
     floor : a number or one per column. It is added to the variances; or, if not `added`, no
         matrix falls below diag(floor) in any direction.
@@ -214,7 +220,7 @@ def allowed(
 
 
 def raised(C: Wide, floor: Wide) -> Wide:
-    """The likeliest matrix nowhere below diag(floor): where the spread is less, it becomes that."""
+    """The likeliest matrix nowhere below diag(floor): a smaller spread is raised to the floor."""
     root = np.sqrt(floor)
     values, vectors = eigen(C / np.outer(root, root))
     whole: Wide = (vectors * np.maximum(values, 1)) @ vectors.T * np.outer(root, root)
@@ -250,7 +256,7 @@ def soft_clustering(
     """Algorithm 3 from the given mixture, for a given number of iterations.
 
     floor, added : as in `allowed`.
-    fixed : which of "weights", "means", "covariances" keep their initial values.
+    fixed : those of "weights", "means", "covariances" that keep their initial values.
     """
     x = wide(X)
     w = np.ones(len(x), dtype=np.longdouble) if weights is None else wide(weights)

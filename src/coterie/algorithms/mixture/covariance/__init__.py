@@ -1,10 +1,10 @@
-"""Families of covariance matrices: what each may look like, and everything that depends on it.
+"""Families of covariance matrices: the form of each, and everything that depends on it.
 
-`family.py` says what a driver may ask of any family; begin there. `matrices.py` and `variances.py`
-answer, and `floor.py` is the least spread that all keep. All arithmetic is in standardized units
-(see `coterie.kernels.mixture_steps`), where columns are centred and near one in size;
-`standardized` and `in_data_units` translate. There full matrices, one for each component, are upper
-triangles, row by row, (k, d (d + 1) / 2): with many columns they are all that takes memory.
+`family.py` lists the questions of a driver to any family; begin there. `matrices.py` and
+`variances.py` answer, and `floor.py` is the least spread that all keep. All arithmetic is in
+standardized units (see `coterie.kernels.mixture_steps`), where columns are centred and near one in
+size; `standardized` and `in_data_units` translate. There full matrices, one for each component,
+are packed upper triangles, (k, d (d + 1) / 2): with many columns they take most of the memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a driver may ask of a family of covariances, and what all families answer alike."""
+"""The questions of drivers to a family of covariances, and the answers that all families share."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Family:
     """A family of covariances. In the data's units, shapes of arrays are scikit-learn's."""
 
     kind: ClassVar[Kind]  # of densities, as the kernels know them
-    moments_kind: ClassVar[Kind]  # of second moments from which all of it can be estimated
-    whole: ClassVar[bool]  # matrices; else variances, of columns that do not depend on each other
-    shared: ClassVar[bool] = False  # one for all components, and a survey takes the whole scatter
+    moments_kind: ClassVar[Kind]  # of the second moments that an estimate needs
+    has_matrices: ClassVar[bool]  # False: variances, of independent columns
+    shared: ClassVar[bool] = False  # one for all components; a survey takes the total scatter
     isotropic: ClassVar[bool] = False  # columns must share one unit
 
     def __init__(self, *, estimated: bool = True) -> None:
@@ -71,7 +71,7 @@ class Family:
         raise NotImplementedError
 
     def standardized_factors(self, factors: Floats, scaling: Standardization) -> Floats:
-        """And back, to the last bit."""
+        """precisions_cholesky in standardized units: the inverse, to the last bit."""
         return self.factors_in_data_units(
             factors, Standardization(scaling.origin, -scaling.exponent)
         )
@@ -81,18 +81,20 @@ class Family:
     def estimate(
         self, moments: Moments, shift: Floats, floor: Floor, team: Team | None = None
     ) -> Floats:
-        """Covariances about centre + shift, (k, d). Components without mass give NaN. A team, if
-        there is one, shares out the matrices, here and below."""
+        """Covariances about centre + shift, (k, d). Components without mass give NaN.
+
+        A team, if there is one, shares out the matrices, here and below.
+        """
         return self.estimate_with_roots(moments, shift, floor, team)[0]
 
     def estimate_with_roots(
         self, moments: Moments, shift: Floats, floor: Floor, team: Team | None = None
     ) -> tuple[Floats, Roots]:
-        """The same, and roots of matrices near the floor."""
+        """Covariances as by `estimate`, and roots of matrices near the floor."""
         raise NotImplementedError
 
     def second_moments(self, variances: Floats) -> Floats:
-        """Of one component as wide as columns of these variances, (d,)."""
+        """Second moments of one component with these variances, (d,), and mass one."""
         raise NotImplementedError
 
     def roots(self, covariances: Floats, floor: Floor, team: Team | None = None) -> Roots:
@@ -110,75 +112,80 @@ class Family:
         raise NotImplementedError
 
     def densities(self, weights: Floats, means: Floats, factors: Floats) -> Densities:
-        """In standardized units, log densities too."""
+        """The mixture for a sweep, in standardized units."""
         k, d = means.shape
         with np.errstate(divide="ignore"):  # a component may have lost all its weight
             offsets = np.log(weights) + self.log_peaks(factors, k, d)
         return Densities(self.kind, offsets, np.ascontiguousarray(means), factors)
 
-    def unfolded(self, densities: Densities) -> Densities:
-        """The same densities in a richer family whose moments may be taken about any centres."""
+    def for_any_centres(self, densities: Densities) -> Densities:
+        """The same densities in a richer family, with moments about any centres."""
         return densities
 
-    def reach(self, factors: Floats, moved: Floats) -> float:
-        """How far the farthest mean went, in standard deviations; moved : (k, d), none negative."""
+    def largest_move(self, factors: Floats, moved: Floats) -> float:
+        """The largest move of a mean, in standard deviations; moved : (k, d), none negative."""
         raise NotImplementedError
 
     # Collapse, in standardized units
 
     def each(self, covariances: Floats) -> Sequence[Floats] | Floats:
-        """One covariance after the other, of every component or the shared one."""
+        """The covariances one by one, of every component, or the shared one."""
         return covariances
 
     def at_floor(self, C: Floats, floor: Floor) -> bool:
-        """Is one covariance so small somewhere that its spread is the floor's, not the data's?"""
+        """True if the spread of one covariance is the floor's, not the data's, somewhere."""
         raise NotImplementedError
 
-    def flat(self, C: Floats, total: Floats, floor: Floor) -> bool:
-        """Is one covariance at the floor in a direction in which the total is far above it?"""
+    def collapsed(self, C: Floats, total: Floats, floor: Floor) -> bool:
+        """True if one covariance is at the floor in a direction in which the total is far above."""
         raise NotImplementedError
 
-    def total(self, weights: Floats, means: Floats, covariances: Floats) -> Floats:
-        """(d, d) covariance of a whole mixture, between the components and within them; (d,)
-        variances where the family has nothing but these."""
+    def total_covariance(self, weights: Floats, means: Floats, covariances: Floats) -> Floats:
+        """(d, d) covariance of a whole mixture: between the components, and within them.
+
+        (d,) variances where the family has no matrices.
+        """
         raise NotImplementedError
 
     # Coordinates without constraints, for acceleration
 
     def coordinates(self, covariances: Floats) -> Floats:
-        """A vector; LinAlgError where a matrix has none."""
+        """A vector without constraints; LinAlgError where a matrix has none."""
         raise NotImplementedError
 
     def at_coordinates(self, vector: Floats, like: Floats, floor: Floats) -> Floats | None:
         """Covariances shaped as `like`; None where EM could not have reached them."""
         raise NotImplementedError
 
-    # What people ask of a fitted mixture, in the data's units
+    # Questions of people to a fitted mixture, in the data's units
 
     def matrices(self, covariances: Floats, k: int, d: int) -> Floats:
-        """(k, d, d) whatever the family."""
+        """(k, d, d) covariance matrices, for every family."""
         raise NotImplementedError
 
     def precisions(self, factors: Floats) -> Floats:
+        """Inverse covariances, from their factors."""
         raise NotImplementedError
 
     def inverse(self, matrices: Floats) -> Floats:
-        """Of covariances or precisions."""
+        """Inverses of covariances, or of precisions."""
         return self.precisions(self.factors(matrices))
 
     def variances(self, covariances: Floats, k: int, d: int) -> Floats:
-        """(k, d) of columns."""
+        """(k, d) variances of the columns."""
         raise NotImplementedError
 
-    def along(self, covariances: Floats, k: int, axes: Floats) -> Floats:
-        """(k, a, a) as seen along some axes, (d, a)."""
+    def projected(self, covariances: Floats, k: int, axes: Floats) -> Floats:
+        """(k, a, a) covariances projected on some axes, (d, a)."""
         raise NotImplementedError
 
-    def thinner(
+    def has_smaller_variance(
         self, covariances: Floats, k: int, unit: Floats, variance: float
     ) -> NDArray[np.bool_]:
-        """(k,) whether there is less variance than this in some direction, of columns in these
-        units, (d,); those that have none are left out."""
+        """(k,) True for components with less variance than this in some direction.
+
+        unit : (d,) units of the columns; a column with unit zero is left out.
+        """
         raise NotImplementedError
 
     def sample(
@@ -187,17 +194,19 @@ class Family:
         """counts[c] points of each component, one component after the other."""
         k, d = means.shape
         points = np.empty((sum(counts), d))
-        at_once = max(1, VALUES_AT_ONCE // d)  # Ctrl-C is heard between two pieces
+        at_once = max(1, VALUES_AT_ONCE // d)  # an interrupt is heard between two pieces
         end = 0
         for c, count in enumerate(counts):
-            spread_out = self.spreader(covariances, k, d, c)
+            from_normal = self.sampler(covariances, k, d, c)
             start, end = end, end + count
             for first in range(start, end, at_once):
                 piece = points[first : min(first + at_once, end)]
-                piece[:] = means[c] + spread_out(random.standard_normal(piece.shape))
+                piece[:] = means[c] + from_normal(random.standard_normal(piece.shape))
         return points
 
-    def spreader(self, covariances: Floats, k: int, d: int, c: int) -> Callable[[Floats], Floats]:
-        """A function from standard normal points, (n, d), to points as component c of k has them
-        about its mean."""
+    def sampler(self, covariances: Floats, k: int, d: int, c: int) -> Callable[[Floats], Floats]:
+        """A function from standard normal points, (n, d), to points of component c about its mean.
+
+        k : the number of components, which shared covariances do not show.
+        """
         raise NotImplementedError

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from coterie.algorithms.mixture.covariance.family import LOG_2_PI, Family, NotPositiveDefinite
 from coterie.algorithms.mixture.covariance.floor import (
-    AT,
-    NEAR,
+    AT_FLOOR,
+    NEAR_FLOOR,
     NO_ROOTS,
     Floor,
     Roots,
-    clear_of,
+    above_floor,
+    apply_floor,
     eigenvectors,
-    hold,
     inverse_root,
     root_of,
 )
@@ -28,32 +28,32 @@ from coterie.kernels.mixture_steps import Densities, Kind, Moments, Standardizat
 
 
 class Matrices(Family):
-    """What full and tied covariances have in common: each is a triangle, or becomes one."""
+    """The common part of full and tied covariances: each is a triangle, or becomes one."""
 
     moments_kind = "full"
-    whole = True
+    has_matrices = True
 
     def stack(self, covariances: Floats) -> Floats:
         """(1 or k, d, d) matrices, from standardized ones."""
         raise NotImplementedError
 
     def unstack(self, matrices: Floats) -> Floats:
-        """And back."""
+        """Standardized covariances, from such a stack of matrices."""
         raise NotImplementedError
 
     def second_moments(self, variances: Floats) -> Floats:
-        return triangles.folded(np.diag(variances)[np.newaxis])
+        return triangles.packed(np.diag(variances)[np.newaxis])
 
     def at_floor(self, C: Floats, floor: Floor) -> bool:
-        return not clear_of(C[np.newaxis], floor, AT)[0]
+        return not above_floor(C[np.newaxis], floor, AT_FLOOR)[0]
 
-    def flat(self, C: Floats, total: Floats, floor: Floor) -> bool:
+    def collapsed(self, C: Floats, total: Floats, floor: Floor) -> bool:
         unit = np.outer(np.sqrt(floor.values), np.sqrt(floor.values))
         values, vectors = eigenvectors(triangles.symmetric(C) / unit)
         spread = (vectors * (total / unit @ vectors)).sum(axis=0)
-        return bool(np.any((values <= AT) & (spread > NEAR)))
+        return bool(np.any((values <= AT_FLOOR) & (spread > NEAR_FLOOR)))
 
-    def total(self, weights: Floats, means: Floats, covariances: Floats) -> Floats:
+    def total_covariance(self, weights: Floats, means: Floats, covariances: Floats) -> Floats:
         from_mean = means - weights @ means
         between = (from_mean * weights[:, np.newaxis]).T @ from_mean
         return np.asarray(between + self.within(weights, covariances))
@@ -65,22 +65,22 @@ class Matrices(Family):
     def variances(self, covariances: Floats, k: int, d: int) -> Floats:
         return np.diagonal(self.matrices(covariances, k, d), axis1=1, axis2=2)
 
-    def along(self, covariances: Floats, k: int, axes: Floats) -> Floats:
+    def projected(self, covariances: Floats, k: int, axes: Floats) -> Floats:
         return np.asarray(axes.T @ self.matrices(covariances, k, len(axes)) @ axes)
 
-    def thinner(
+    def has_smaller_variance(
         self, covariances: Floats, k: int, unit: Floats, variance: float
     ) -> NDArray[np.bool_]:
         kept = np.flatnonzero(unit)
         units, ones = np.outer(unit[kept], unit[kept]), np.ones(len(kept))
         found = []
         for C in covariances[np.newaxis] if self.shared else covariances:
-            own = triangles.folded((C[kept[:, np.newaxis], kept] / units)[np.newaxis])
+            own = triangles.packed((C[kept[:, np.newaxis], kept] / units)[np.newaxis])
             # By a factorization: eigenvalues of thousands of columns take a minute.
             found.append(not triangles.wider_than(own, ones, variance)[0])
         return np.broadcast_to(np.array(found), (k,))
 
-    def spreader(self, covariances: Floats, k: int, d: int, c: int) -> Callable[[Floats], Floats]:
+    def sampler(self, covariances: Floats, k: int, d: int, c: int) -> Callable[[Floats], Floats]:
         root = root_of(self.matrices(covariances, k, d)[c])
         return lambda points: np.asarray(points @ root.T)
 
@@ -120,7 +120,7 @@ class Full(Matrices):
         k, d = covariances.shape[:2]
         out = triangles.empty((k, triangles.size(d)))
         for c, C in enumerate(covariances):
-            out[c] = triangles.folded(np.ldexp(C, -(scaling.exponent[:, None] + scaling.exponent)))
+            out[c] = triangles.packed(np.ldexp(C, -(scaling.exponent[:, None] + scaling.exponent)))
         return out
 
     def in_data_units(self, covariances: Floats, scaling: Standardization) -> Floats:
@@ -134,22 +134,22 @@ class Full(Matrices):
     def standardized_factors(self, factors: Floats, scaling: Standardization) -> Floats:
         out = triangles.empty((len(factors), triangles.size(len(scaling.exponent))))
         for c, U in enumerate(factors):
-            out[c] = triangles.folded(np.ldexp(U, scaling.exponent[:, None]))
+            out[c] = triangles.packed(np.ldexp(U, scaling.exponent[:, None]))
         return out
 
     def estimate_with_roots(
         self, moments: Moments, shift: Floats, floor: Floor, team: Team | None = None
     ) -> tuple[Floats, Roots]:
-        """Second moments become covariances where they are: both at once would be large."""
+        """Covariances in the memory of the second moments: both at once would be large."""
         assert moments.second is not None
         found = moments.second
         triangles.covariances_about(found, moments.mass, moments.first, shift, found, team)
-        return found, hold(found, floor, team)
+        return found, apply_floor(found, floor, team)
 
     def roots(self, covariances: Floats, floor: Floor, team: Team | None = None) -> Roots:
         held = triangles.empty(covariances.shape)
         held[:] = covariances
-        return hold(held, floor, team)
+        return apply_floor(held, floor, team)
 
     def factors(
         self, covariances: Floats, roots: Roots = NO_ROOTS, team: Team | None = None
@@ -166,7 +166,7 @@ class Full(Matrices):
     def log_peaks(self, factors: Floats, k: int, d: int) -> Floats:
         return np.asarray(np.log(triangles.diagonals(factors)).sum(axis=1) - 0.5 * d * LOG_2_PI)
 
-    def reach(self, factors: Floats, moved: Floats) -> float:
+    def largest_move(self, factors: Floats, moved: Floats) -> float:
         return triangles.largest_reach(factors, moved)
 
     def within(self, weights: Floats, covariances: Floats) -> Floats:
@@ -176,7 +176,7 @@ class Full(Matrices):
         return triangles.symmetric(covariances)
 
     def unstack(self, matrices: Floats) -> Floats:
-        return triangles.folded(matrices)
+        return triangles.packed(matrices)
 
     def matrices(self, covariances: Floats, k: int, d: int) -> Floats:
         return covariances
@@ -226,8 +226,8 @@ class Tied(Matrices):
         return self._held(covariances, floor)[1]
 
     def _held(self, C: Floats, floor: Floor) -> tuple[Floats, Roots]:
-        one = triangles.folded(C[np.newaxis])
-        roots = hold(one, floor)
+        one = triangles.packed(C[np.newaxis])
+        roots = apply_floor(one, floor)
         return triangles.symmetric(one[0]), roots
 
     def factors(
@@ -243,14 +243,14 @@ class Tied(Matrices):
     def log_peaks(self, factors: Floats, k: int, d: int) -> Floats:
         return np.full(k, np.log(np.diagonal(factors)).sum() - 0.5 * d * LOG_2_PI)
 
-    def unfolded(self, densities: Densities) -> Densities:
+    def for_any_centres(self, densities: Densities) -> Densities:
         return densities.untied()
 
-    def reach(self, factors: Floats, moved: Floats) -> float:
+    def largest_move(self, factors: Floats, moved: Floats) -> float:
         return float((moved @ np.abs(factors)).max())
 
     def each(self, covariances: Floats) -> Sequence[Floats]:
-        return [triangles.folded(covariances)]
+        return [triangles.packed(covariances)]
 
     def within(self, weights: Floats, covariances: Floats) -> Floats:
         return covariances

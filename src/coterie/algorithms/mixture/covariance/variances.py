@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.algorithms.mixture.covariance.family import LOG_2_PI, Family, NotPositiveDefinite
-from coterie.algorithms.mixture.covariance.floor import AT, NEAR, NO_ROOTS, Floor, Roots
+from coterie.algorithms.mixture.covariance.floor import AT_FLOOR, NEAR_FLOOR, NO_ROOTS, Floor, Roots
 from coterie.kernels._native import Team
 from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Densities, Moments, Standardization
 
 
 class Variances(Family):
-    """What diagonal and spherical covariances have in common: a factor is 1 / deviation."""
+    """The common part of diagonal and spherical covariances: a factor is 1 / deviation."""
 
-    whole = False
+    has_matrices = False
 
     def least(self, floor: Floats) -> Floats:
         """The floor of one component's variances, from that of the columns, (d,)."""
@@ -39,28 +39,28 @@ class Variances(Family):
         return np.asarray(factors**2)
 
     def at_floor(self, C: Floats, floor: Floor) -> bool:
-        return bool(np.any(AT * self.least(floor.values) >= C))
+        return bool(np.any(AT_FLOOR * self.least(floor.values) >= C))
 
-    def flat(self, C: Floats, total: Floats, floor: Floor) -> bool:
+    def collapsed(self, C: Floats, total: Floats, floor: Floor) -> bool:
         least = self.least(floor.values)
-        return bool(np.any((AT * least >= C) & (self.spread(total) > NEAR * least)))
+        return bool(np.any((AT_FLOOR * least >= C) & (self.spread(total) > NEAR_FLOOR * least)))
 
-    def total(self, weights: Floats, means: Floats, covariances: Floats) -> Floats:
+    def total_covariance(self, weights: Floats, means: Floats, covariances: Floats) -> Floats:
         between = weights @ (means - weights @ means) ** 2
         return np.asarray(between + weights @ covariances)
 
-    def along(self, covariances: Floats, k: int, axes: Floats) -> Floats:
+    def projected(self, covariances: Floats, k: int, axes: Floats) -> Floats:
         variances = self.variances(covariances, k, len(axes))
         return np.asarray(axes.T @ (variances[:, :, np.newaxis] * axes))
 
-    def thinner(
+    def has_smaller_variance(
         self, covariances: Floats, k: int, unit: Floats, variance: float
     ) -> NDArray[np.bool_]:
         kept = unit > 0
         own = self.variances(covariances, k, len(unit))[:, kept]
         return np.asarray((own / unit[kept] / unit[kept]).min(axis=1) < variance)
 
-    def spreader(self, covariances: Floats, k: int, d: int, c: int) -> Callable[[Floats], Floats]:
+    def sampler(self, covariances: Floats, k: int, d: int, c: int) -> Callable[[Floats], Floats]:
         root = np.sqrt(self.variances(covariances, k, d)[c])
         return lambda points: np.asarray(points * root)
 
@@ -116,7 +116,7 @@ class Diag(Variances):
     def log_peaks(self, factors: Floats, k: int, d: int) -> Floats:
         return np.asarray(np.log(factors).sum(axis=1) - 0.5 * d * LOG_2_PI)
 
-    def reach(self, factors: Floats, moved: Floats) -> float:
+    def largest_move(self, factors: Floats, moved: Floats) -> float:
         return float((moved * factors).max())
 
     def variances(self, covariances: Floats, k: int, d: int) -> Floats:
@@ -167,12 +167,12 @@ class Spherical(Variances):
     def log_peaks(self, factors: Floats, k: int, d: int) -> Floats:
         return np.asarray(d * np.log(factors) - 0.5 * d * LOG_2_PI)
 
-    def unfolded(self, densities: Densities) -> Densities:
+    def for_any_centres(self, densities: Densities) -> Densities:
         k, d = densities.means.shape
         factors = np.ascontiguousarray(np.broadcast_to(densities.factors[:, None], (k, d)))
         return replace(densities, kind="diag", factors=factors)
 
-    def reach(self, factors: Floats, moved: Floats) -> float:
+    def largest_move(self, factors: Floats, moved: Floats) -> float:
         return float((moved * factors[:, None]).max())
 
     def variances(self, covariances: Floats, k: int, d: int) -> Floats:
