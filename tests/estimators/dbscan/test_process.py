@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 from support.estimators import assert_same_state, state
 from support.process import (
     holds_in_a_fork,
@@ -16,6 +17,7 @@ from support.process import (
 )
 
 from coterie import DBSCAN
+from coterie.estimators.dbscan import pairwise, sparse_pairs
 
 
 @pytest.fixture(scope="module")
@@ -119,3 +121,41 @@ def test_memory_is_linear(d):
     model = DBSCAN(eps=0.01, n_jobs=2)
     allowed = 2 * X.nbytes + 60 * len(X)
     assert peak_growth(lambda: model.fit(X)) * 1024 < allowed
+
+
+@pytest.mark.parametrize("metric", ["canberra", "mahalanobis", "braycurtis"])
+def test_wide_rows_are_compared_in_small_batches(metric, monkeypatch):
+    """Python handles Ctrl-C between two batches, so that no batch may take seconds."""
+    batches = []
+    original = pairwise.pairwise_distances
+
+    def watched(X, Y, metric, **parameters):
+        batches.append(X.shape[0] * Y.shape[0] * pairwise.work_of_pair(metric, X.shape[1]))
+        return original(X, Y, metric=metric, **parameters)
+
+    monkeypatch.setattr(pairwise, "pairwise_distances", watched)
+    monkeypatch.setattr(pairwise, "WORK_AT_ONCE", 1 << 16)
+    X = np.random.default_rng(0).random((100, 30))
+    model = DBSCAN(0.5, min_samples=2, metric=metric).fit(X)
+    assert len(batches) > 4
+    assert max(batches) <= 1 << 17
+    monkeypatch.setattr(pairwise, "WORK_AT_ONCE", 1 << 40)
+    whole = DBSCAN(0.5, min_samples=2, metric=metric).fit(X)
+    np.testing.assert_array_equal(model.labels_, whole.labels_)
+
+
+def test_wide_sparse_rows_are_compared_in_small_batches(monkeypatch):
+    asked = []
+    original = sparse_pairs.Euclidean.near
+
+    def watched(self, X, rows):
+        asked.append(len(rows))
+        return original(self, X, rows)
+
+    monkeypatch.setattr(sparse_pairs.Euclidean, "near", watched)
+    monkeypatch.setattr(pairwise, "WORK_AT_ONCE", 1 << 16)
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((100, 400), density=0.2, rng=rng, format="csr")
+    DBSCAN(2.0, min_samples=2, memory_budget=1e5).fit(X)
+    assert sum(asked) >= 100
+    assert max(asked) < 30

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -20,16 +20,27 @@ from coterie.estimators.dbscan.callable_metric import asked_pairs
 from coterie.estimators.dbscan.sparse_pairs import Cosine, Euclidean
 from coterie.estimators.pieces import pieces
 
-PAIRS_AT_ONCE = 1 << 21  # distances of one batch: a few hundredths of a second, 60 MB at most
+PAIRS_AT_ONCE = 1 << 21  # distances of one batch: 60 MB at most
+WORK_AT_ONCE = 1 << 24  # operations of one batch, about: a few hundredths of a second
 BYTES_OF_ENTRY = 48  # of the temporary numbers for one stored entry, about
+PER_PRODUCT = 4  # operations for one product of stored values, which lie here and there
 GIVEN = "the distances are given"
 Flags = NDArray[np.bool_]
-# near(X, rows) -> (len(rows), m): true where these rows of X are at most eps from rows of a Y.
-Near = Callable[[Any, Rows], Flags]
 
 
-def rows_at_once(n: int) -> int:
-    return max(1, PAIRS_AT_ONCE // max(n, 1))
+@dataclass(frozen=True)
+class Comparison:
+    """Rows of any X compared with all rows of a Y."""
+
+    near: Callable[[Any, Rows], Flags]  # (X, rows) -> (len(rows), m): true where at most eps apart
+    m: int  # rows of Y
+    work: float = 1.0  # operations for one pair, about
+
+    @property
+    def batch_rows(self) -> int:
+        """The number of rows of X for one call, between which Python handles Ctrl-C."""
+        pairs = min(PAIRS_AT_ONCE, WORK_AT_ONCE / max(self.work, 1.0))
+        return max(1, int(pairs / max(self.m, 1)))
 
 
 @dataclass(frozen=True)
@@ -38,12 +49,9 @@ class FunctionNeighbours:
 
     n: int
     near: Callable[[Rows], Flags]
+    batch_rows: int
     index: str
     why: str
-
-    @property
-    def batch_rows(self) -> int:
-        return rows_at_once(self.n)
 
     def lists(self, rows: Rows) -> NeighbourLists:
         flags = self.near(rows)
@@ -106,23 +114,23 @@ def near_entries(X: Any, eps: float) -> Iterator[tuple[slice, Rows, Flags]]:
 
 def matrix_neighbours(D: NDArray[Any], eps: float) -> FunctionNeighbours:
     """Distances given as a square matrix."""
-    return FunctionNeighbours(len(D), lambda rows: D[rows] <= eps, "matrix", GIVEN)
+    return row_neighbours(D, Comparison(lambda D, rows: D[rows] <= eps, len(D)), "matrix", GIVEN)
 
 
-def row_neighbours(X: Any, near: Near, index: str, why: str) -> FunctionNeighbours:
+def row_neighbours(X: Any, by: Comparison, index: str, why: str) -> FunctionNeighbours:
     """Rows of X that are compared with each other."""
-    return FunctionNeighbours(X.shape[0], partial(near, X), index, why)
+    return FunctionNeighbours(X.shape[0], partial(by.near, X), by.batch_rows, index, why)
 
 
 def pairwise(
     Y: Any, eps: float, metric: Any, parameters: dict[str, Any], other: str = "row"
-) -> Near:
-    """near : by scikit-learn's `pairwise_distances`, or by the user's function.
+) -> Comparison:
+    """Comparison by scikit-learn's `pairwise_distances`, or by the user's function.
 
     other : the name of a row of Y in messages.
     """
     if callable(metric):
-        return asked_pairs(Y, eps, metric, parameters, other)
+        return Comparison(asked_pairs(Y, eps, metric, parameters, other), len(Y))
 
     told = False
 
@@ -143,7 +151,14 @@ def pairwise(
         flags: Flags = distances <= eps
         return flags
 
-    return near
+    return Comparison(near, Y.shape[0], work_of_pair(metric, Y.shape[1]))
+
+
+def work_of_pair(metric: str, d: int) -> float:
+    """Operations for the distance of two dense rows, about."""
+    if metric == "nan_euclidean":  # a product of matrices, which is much faster
+        return 1.0
+    return float(d * d if metric == "mahalanobis" else d)
 
 
 def warn_of_undefined(metric: str, pair: str) -> None:
@@ -157,8 +172,11 @@ def warn_of_undefined(metric: str, pair: str) -> None:
     )
 
 
-def sparse_pairs(Y: Any, eps: float, metric: str) -> Near:
-    """near : for CSR rows, by the same definition as dense rows."""
+def sparse_pairs(Y: Any, eps: float, metric: str) -> Comparison:
+    """Comparison of CSR rows, by the same definition as dense rows."""
+    n, d = Y.shape
     if metric == "manhattan":
-        return pairwise(Y, eps, metric, {})
-    return (Cosine(Y, eps) if metric == "cosine" else Euclidean(Y, eps)).near
+        return replace(pairwise(Y, eps, metric, {}), work=2.0 * PER_PRODUCT * Y.nnz / max(n, 1))
+    by: Cosine | Euclidean = Cosine(Y, eps) if metric == "cosine" else Euclidean(Y, eps)
+    products = (Y.nnz / max(n, 1)) * (Y.nnz / max(d, 1)) / max(n, 1)  # of a row with all, by row
+    return Comparison(by.near, n, PER_PRODUCT * products)

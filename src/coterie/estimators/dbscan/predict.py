@@ -13,11 +13,10 @@ from coterie.algorithms.dbscan.dbscan import NOISE
 from coterie.algorithms.dbscan.supplied_neighbours import Rows, batches
 from coterie.estimators.dbscan.metrics import Metric
 from coterie.estimators.dbscan.pairwise import (
+    Comparison,
     Flags,
-    Near,
     near_entries,
     pairwise,
-    rows_at_once,
     sparse_pairs,
 )
 from coterie.estimators.dbscan.search import comparable, dense, takes_kernels
@@ -60,19 +59,18 @@ def predict_supplied(
 
     cores : the core points, or for a matrix of distances their indices.
     """
-    near: Near
     if metric.name == "precomputed":
-        near = partial(_near_in_matrix, columns=cores, eps=eps)
+        by = Comparison(partial(_near_in_matrix, columns=cores, eps=eps), len(cores))
     elif metric.native:  # too large to be dense
         X, cores = (comparable(sparse.csr_array(rows), metric) for rows in (X, cores))
-        near = sparse_pairs(cores, eps, metric.name)
+        by = sparse_pairs(cores, eps, metric.name)
     else:
         X, _ = comparable_rows(X, metric, eps, team)
         cores, eps = comparable_rows(cores, metric, eps, team)
-        near = pairwise(cores, eps, metric.name, metric.parameters, "core point")
+        by = pairwise(cores, eps, metric.name, metric.parameters, "core point")
     found = np.full(X.shape[0], NOISE, dtype=np.int64)
-    for rows in batches(np.arange(X.shape[0]), rows_at_once(len(labels))):
-        flags = near(X, rows)
+    for rows in batches(np.arange(X.shape[0]), by.batch_rows):
+        flags = by.near(X, rows)
         lowest = np.where(flags, labels, FAR).min(axis=1)
         found[rows] = np.where(flags.any(axis=1), lowest, NOISE)
     return found

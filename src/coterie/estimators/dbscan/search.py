@@ -118,11 +118,11 @@ def neighbours_of(X: Any, metric: Metric, eps: float, team: _native.Team) -> Nei
         return GraphNeighbours.within(X, eps) if sparse.issparse(X) else matrix_neighbours(X, eps)
     if sparse.issparse(X):
         rows = comparable(X, metric)
-        near = sparse_pairs(rows, eps, metric.name)
-        return row_neighbours(rows, near, "sparse", "dense rows would take too much memory")
+        by = sparse_pairs(rows, eps, metric.name)
+        return row_neighbours(rows, by, "sparse", "dense rows would take too much memory")
     rows, eps = comparable_rows(X, metric, eps, team)
-    near = pairwise(rows, eps, metric.name, metric.parameters)
-    return row_neighbours(rows, near, "pairwise", "the metric has no native kernel")
+    by = pairwise(rows, eps, metric.name, metric.parameters)
+    return row_neighbours(rows, by, "pairwise", "the metric has no native kernel")
 
 
 def comparable(X: Any, metric: Metric) -> Any:
