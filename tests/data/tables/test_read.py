@@ -144,3 +144,16 @@ def test_names_are_not_all_compared_with_all(
     monkeypatch.setattr(Delimited, "__init__", counted)
     assert read_table(path, columns=names if by_name else None).X.shape == (1, d)
     assert CountedName.compared < 10 * d
+
+
+@pytest.mark.parametrize("option", [{"separator": ";"}, {"decimal": ","}, {"header": True}])
+@pytest.mark.parametrize("form", ["npy", "json"])
+def test_options_of_csv_are_refused_for_other_tables(tmp_path, form, option):
+    path = tmp_path / f"x.{form}"
+    if form == "npy":
+        np.save(path, np.eye(2))
+    else:
+        path.write_text('{"a": 1}\n{"a": 2}\n')
+    name = next(iter(option))
+    with pytest.raises(DataError, match=f"expected {name} for CSV .* got {form}; leave {name} out"):
+        read_table(path, **option)

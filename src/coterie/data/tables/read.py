@@ -105,6 +105,7 @@ def read_table(
     limits = Limits.of(max_memory, max_expansion)
     with naming(where):
         table = _open_table(where, limits, separator, decimal, header, array)
+        _refuse_options_of_text(table, separator=separator, decimal=decimal, header=header)
         id_column = None if ids is None else position_of(table, ids)
         chosen, names = choose_columns(table, columns, id_column)
         loaded = table.load(chosen, id_column)
@@ -141,6 +142,16 @@ def _check_options(missing: Any, scaling: Any, header: Any, array: Any) -> None:
     if array is not None and not isinstance(array, str):
         raise TypeError(
             f"expected array as the name of one in an NPZ file, got {array!r}; pass a str"
+        )
+
+
+def _refuse_options_of_text(table: TableFormat, **options: Any) -> None:
+    """Refuse options of CSV files for other tables, where they would do nothing."""
+    given = [name for name, value in options.items() if value is not None]
+    if given and not isinstance(table, Delimited):
+        raise DataError(
+            f"expected {given[0]} for CSV and other delimited texts only, got {table.format}; "
+            f"leave {given[0]} out"
         )
 
 
