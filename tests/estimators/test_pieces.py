@@ -8,7 +8,7 @@ from scipy import sparse
 
 from coterie import DBSCAN, GaussianMixture, KMeans
 from coterie.estimators import pieces as module
-from coterie.estimators.dbscan import pairwise
+from coterie.estimators.dbscan import pairwise, search
 from coterie.estimators.pieces import gaps_filled, picked, pieces, repeated
 
 
@@ -155,3 +155,17 @@ def test_a_graph_of_distances_is_read_in_pieces(small_pieces, monkeypatch):
     assert 0 < len(model.core_sample_indices_) < 60
     np.testing.assert_array_equal(model.predict(D)[model.kind_ < 2], model.labels_[model.kind_ < 2])
     assert asked == [60, 60]  # a piece for each row
+
+
+def test_sparse_rows_become_dense_in_pieces(small_pieces, monkeypatch):
+    asked = []
+
+    def watched(n_rows, row_bytes):
+        asked.append((n_rows, row_bytes))
+        return pieces(n_rows, row_bytes)
+
+    monkeypatch.setattr(search, "pieces", watched)
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((40, 3), density=0.4, rng=rng, format="csr", dtype=np.float64)
+    np.testing.assert_array_equal(search.dense(X), X.toarray())
+    assert asked == [(40, 24)]

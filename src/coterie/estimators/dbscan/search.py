@@ -28,7 +28,7 @@ from coterie.estimators.dbscan.pairwise import (
 )
 from coterie.estimators.dbscan.units import comparable_rows
 from coterie.estimators.memory_budget import Allowance
-from coterie.estimators.pieces import picked
+from coterie.estimators.pieces import picked, pieces
 from coterie.kernels import _native
 from coterie.kernels.block import Block
 from coterie.kernels.dbscan_steps import CorePoints, core_points
@@ -131,5 +131,11 @@ def comparable(X: Any, metric: Metric) -> Any:
 
 
 def dense(X: Any) -> NDArray[Any]:
-    rows: NDArray[Any] = X.toarray() if sparse.issparse(X) else X
+    """Dense rows, converted in pieces."""
+    if not sparse.issparse(X):
+        rows: NDArray[Any] = X
+        return rows
+    rows = np.empty(X.shape, dtype=X.dtype)
+    for some in pieces(len(rows), X.shape[1] * rows.itemsize):
+        X[some].toarray(out=rows[some])
     return rows
