@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from support.kmeans_cases import FORMATS, LEVELS, Case, fit, level, make_case, same_bits
 
 from coterie.algorithms.kmeans.survey import survey
+from coterie.arrays import Floats
 from coterie.engines.memory import MemoryEngine
 from coterie.kernels import _native, kmeans_steps, reference, scan_steps
 from coterie.kernels.exact import ClusterSums
 
-Floats = NDArray[np.float64]
 RUN = 1  # the number of the run whose cache is looked at
 
 

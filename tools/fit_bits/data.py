@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from coterie.arrays import Floats, Integers
 
 NEW_ROWS = 333  # new rows beside those of a fit, for predict
 WORTH_THREADS = 140_000  # rows x columns x clusters for which an estimator uses three threads

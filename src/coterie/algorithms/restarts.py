@@ -1,4 +1,4 @@
-"""Several runs from different initial means; the one with the smallest error is kept."""
+"""Several runs of a method, each with its own seed; the one with the smallest error is kept."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from coterie.algorithms.kmeans.lloyd import Observer, Rules, lloyd
-from coterie.algorithms.kmeans.records import Floats, Iteration, Run
+from coterie.algorithms.kmeans.records import RunRecord  # pickles of 0.1.0 look for it here
 from coterie.algorithms.random_words import RandomWords
 from coterie.algorithms.stop import StopReason
-from coterie.engines.protocol import Engine
-from coterie.kernels.scan_steps import Survey
+
+__all__ = ["Limits", "Restarts", "RunRecord", "Stopped", "best_of", "seed_of_run"]
 
 STREAM = 0x72756E  # of the words that become the seeds of runs
 
@@ -39,39 +38,6 @@ class Limits(Protocol):
 
 AnyRun = TypeVar("AnyRun", bound=Stopped)
 AnyRecord = TypeVar("AnyRecord")
-Start = Callable[[int], Floats]  # seed of a run -> its initial means
-Watch = Callable[[int], Observer | None]  # number of a run -> its observer
-
-
-@dataclass(frozen=True)
-class RunRecord:
-    """The record of one run, the best or another: all but its labels and trace."""
-
-    seed: int
-    initial_means: Floats  # (k, d)
-    means: Floats  # (k, d)
-    inertia: float
-    clustering_error: float
-    n_iter: int
-    converged: bool
-    stopped: str
-    seconds: float  # of the run, without its seeding
-    history: tuple[Iteration, ...]
-
-    @classmethod
-    def of(cls, run: Run, seed: int) -> RunRecord:
-        return cls(
-            seed,
-            run.initial_means,
-            run.means,
-            run.inertia,
-            run.clustering_error,
-            run.n_iter,
-            run.converged,
-            run.stopped,
-            run.seconds,
-            run.history,
-        )
 
 
 @dataclass(frozen=True)
@@ -145,25 +111,6 @@ def best_of(
     if best is None:
         raise skipped[0]
     return Restarts(best, tuple(records), n_init, cut_short, tuple(map(str, skipped)))
-
-
-def restarts(
-    engine: Engine,
-    survey: Survey,
-    start: Start,
-    rules: Rules,
-    *,
-    n_init: int,
-    seed: int,
-    watch: Watch | None = None,
-) -> Restarts[Run, RunRecord]:
-    """Run k-means `n_init` times and keep the smallest error."""
-
-    def make(number: int, own_seed: int) -> Run:
-        observe = None if watch is None else watch(number)
-        return lloyd(engine, survey, start(own_seed), rules, observe)
-
-    return best_of(n_init, seed, rules, make, lambda run: run.inertia, RunRecord.of)
 
 
 def _deadline_passed(rules: Limits) -> bool:

@@ -14,16 +14,10 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 from sklearn.utils.validation import check_is_fitted
 
+from coterie.arrays import Floats
 from coterie.choosing import arguments
 from coterie.choosing.match_labels import matched
-from coterie.choosing.sampling import (
-    Floats,
-    checked_rows,
-    labels_given,
-    labels_of,
-    takes_gaps,
-    unwrapped,
-)
+from coterie.choosing.sampling import checked_rows, labels_given, labels_of, takes_gaps, unwrapped
 from coterie.choosing.silhouettes import Silhouettes, silhouettes
 from coterie.formatting import share, text_table
 from coterie.interruptible import interruptible

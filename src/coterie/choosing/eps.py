@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.arrays import Floats
 from coterie.choosing import arguments
 from coterie.choosing.eps_search import EpsSearch, search_for
 from coterie.choosing.knee import knee
-from coterie.choosing.sampling import Floats, checked_rows
+from coterie.choosing.sampling import checked_rows
 from coterie.estimators import DBSCAN, DBSCANPath
 from coterie.formatting import number, plural, share, text_table
 

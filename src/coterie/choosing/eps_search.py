@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from coterie.arrays import Floats
 from coterie.choosing.k_distances import k_distances
-from coterie.choosing.sampling import Floats
 from coterie.estimators import DBSCAN, DBSCANPath
 from coterie.estimators.dbscan.metrics import Metric
 from coterie.estimators.dbscan.path import fit_bytes

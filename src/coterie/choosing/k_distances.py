@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import cKDTree
 
-from coterie.choosing.sampling import DIRECT, NAMES, Floats, Rows, chunks, distances, sample_rows
+from coterie.arrays import Floats
+from coterie.choosing.sampling import DIRECT, NAMES, Rows, chunks, distances, sample_rows
 from coterie.estimators.threads import effective_threads
 
 TREE_COLUMNS = 16  # with more, a tree visits nearly all rows

@@ -13,13 +13,13 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
+from coterie.arrays import Floats
 from coterie.estimators import GaussianMixture, KMeans
 from coterie.estimators.kmeans.prepared import look_at
 from coterie.estimators.mixture.prepared import look_at_rows
 from coterie.estimators.threads import team_for
 from coterie.estimators.validation import check_rows
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 DIRECT = {"euclidean", "cityblock", "manhattan", "l1", "l2", "chebyshev"}  # no digits cancel
 NAMES = {"manhattan": "cityblock", "l1": "cityblock", "l2": "euclidean"}

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
+from coterie.arrays import Floats
 from coterie.choosing import arguments
 from coterie.choosing.sampling import (
-    Floats,
     Rows,
     centred_and_scaled,
     checked_rows,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie.choosing.sampling import Floats
+from coterie.arrays import Floats
 
 BLOCK = 1 << 14  # rows that stay in the cache
 

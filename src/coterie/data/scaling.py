@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-Floats = NDArray[np.float64]
+from coterie.arrays import Floats
+
 Kind = Literal["standard", "robust", "min-max", "none"]
 
 KINDS: tuple[Kind, ...] = ("standard", "robust", "min-max", "none")

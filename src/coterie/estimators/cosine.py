@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from coterie.algorithms.kmeans.records import Floats
+from coterie.arrays import Floats
 from coterie.estimators.pieces import pieces
 
 

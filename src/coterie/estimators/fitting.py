@@ -16,8 +16,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import _fit_context
 
-from coterie.algorithms.kmeans.records import Floats, Iteration
+from coterie.algorithms.kmeans.records import Iteration
 from coterie.algorithms.mixture.records import Mixture, MixtureIteration
+from coterie.arrays import Floats
 
 try:
     from sklearn.callback import CallbackSupportMixin

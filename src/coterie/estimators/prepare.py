@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.algorithms.kmeans.records import Floats
+from coterie.arrays import Floats
 from coterie.estimators.pieces import picked
 from coterie.estimators.units import LARGEST_TOTAL, times_power, weight_exponent
 from coterie.estimators.validation import check_enough_rows

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from coterie.algorithms.kmeans.records import Floats, Iteration, Run, TraceStep
+from coterie.algorithms.kmeans.records import Iteration, Run, RunRecord, TraceStep
 from coterie.algorithms.mixture.records import MixtureIteration, MixtureRun
-from coterie.algorithms.restarts import RunRecord
+from coterie.arrays import Floats
 from coterie.kernels.scan_steps import Extent
 
 # As exponents of two. Squares of differences must be float64 numbers, and exact sums need room.

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_array, validate_data
 
-from coterie.algorithms.kmeans.records import Floats
+from coterie.arrays import Floats
 
 TIMES = (np.datetime64, np.timedelta64, datetime.date, datetime.timedelta)
 # Parts of the names of the types of columns.

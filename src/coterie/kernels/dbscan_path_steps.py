@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.arrays import Floats
 from coterie.kernels import _native
 from coterie.kernels.block import Block
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.int32]
 Labels = NDArray[np.int64]
 METRICS = ("euclidean", "manhattan", "chebyshev")

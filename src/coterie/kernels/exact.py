@@ -13,10 +13,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.arrays import Floats, Integers
 from coterie.kernels import _native
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 SMALLEST_EXPONENT = -1074  # of a float64
 SMALLEST_TOP, LARGEST_TOP = -900, 972  # within, no rounding constant over- or underflows

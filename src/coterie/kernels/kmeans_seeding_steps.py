@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.arrays import Floats, Integers
 from coterie.kernels import _native
 from coterie.kernels.block import Block
-from coterie.kernels.exact import Floats, Integers
 from coterie.kernels.scan_steps import Survey
 
 FEWEST_BUCKET_BITS = 4

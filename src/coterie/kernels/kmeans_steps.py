@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.arrays import Floats
 from coterie.kernels import _native
 from coterie.kernels.block import Block
-from coterie.kernels.exact import ClusterSums, Floats
+from coterie.kernels.exact import ClusterSums
 from coterie.kernels.scan_steps import Extent, Survey
 
 

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.arrays import Floats, Integers
 from coterie.kernels import _native, mixture_steps, triangles
 from coterie.kernels.block import LEAF_ROWS, OF_THE_ROWS, Block
-from coterie.kernels.exact import Floats, Integers
 from coterie.kernels.mixture_steps import Densities, Standardization, Sums
 from coterie.kernels.tree_sum import TreeSum
 

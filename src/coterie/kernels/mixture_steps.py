@@ -18,9 +18,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.arrays import Floats
 from coterie.kernels import _native, triangles
 from coterie.kernels.block import Block
-from coterie.kernels.exact import Floats
 from coterie.kernels.tree_sum import TreeSum
 
 Kind = Literal["full", "tied", "diag", "spherical"]

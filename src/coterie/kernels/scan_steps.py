@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.arrays import Floats, Integers
 from coterie.kernels import _native, exact
 from coterie.kernels.block import Block
-from coterie.kernels.exact import COUNTING, Floats, Grid, Integers
+from coterie.kernels.exact import COUNTING, Grid
 from coterie.kernels.tree_sum import TreeSum
 
 

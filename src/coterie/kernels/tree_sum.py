@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from coterie.arrays import Floats
 from coterie.kernels.block import BrokenContract
-from coterie.kernels.exact import Floats
 
 Place = tuple[int, int]  # (level, index): node `index` covers leaves index 2^level and following
 

@@ -13,8 +13,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.arrays import Floats
 from coterie.kernels import _native
-from coterie.kernels.exact import Floats
 
 
 def empty(shape: tuple[int, ...]) -> Floats:

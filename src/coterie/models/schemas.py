@@ -8,9 +8,8 @@ estimator itself.
 from __future__ import annotations
 
 from coterie.algorithms.dbscan.every_eps import Path
-from coterie.algorithms.kmeans.records import Iteration
+from coterie.algorithms.kmeans.records import Iteration, RunRecord
 from coterie.algorithms.mixture.records import Mixture, MixtureIteration, MixtureRun
-from coterie.algorithms.restarts import RunRecord
 from coterie.estimators import DBSCAN, DBSCANPath, GaussianMixture, KMeans
 from coterie.kernels.dbscan_path_steps import Chain, Nearest
 from coterie.kernels.mixture_steps import Standardization

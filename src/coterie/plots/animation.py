@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.arrays import Floats
 from coterie.choosing.sampling import checked_rows, unwrapped
 from coterie.data.errors import required
 from coterie.formatting import number, plural
 from coterie.plots.clusters import ClustersDisplay
 from coterie.plots.points import WAITING
-from coterie.plots.projection import Floats, Projection
+from coterie.plots.projection import Projection
 from coterie.plots.style import new_figure, require_matplotlib
 
 Labels = NDArray[np.intp]

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from coterie.arrays import Floats
 from coterie.choosing.diagnose import Diagnosis, diagnose
 from coterie.choosing.sampling import checked_rows, labels_of, unwrapped
 from coterie.formatting import plural, share
 from coterie.plots.points import draw_points, limits, palette_for, true_to_scale
-from coterie.plots.projection import Floats, Projection
+from coterie.plots.projection import Projection
 from coterie.plots.style import INK, Display, named_axes, quiet, titled
 
 if TYPE_CHECKING:

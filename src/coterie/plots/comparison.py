@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from coterie.arrays import Floats
 from coterie.choosing.compare import ModelComparison, compare
 from coterie.choosing.sampling import checked_rows
 from coterie.formatting import plural, share
 from coterie.plots.points import draw_points, palette_for, true_to_scale
-from coterie.plots.projection import Floats, Projection
+from coterie.plots.projection import Projection
 from coterie.plots.style import Display, named_axes, new_figure, quiet, require_matplotlib, titled
 
 ACROSS = 3

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coterie.arrays import Floats
 from coterie.choosing.eps import EpsChoice, choose_eps
 from coterie.choosing.k import KChoice, choose_k
 from coterie.formatting import number, plural, share
-from coterie.plots.projection import Floats
 from coterie.plots.style import (
     ACCENT,
     FAINT,

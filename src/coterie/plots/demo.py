@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.arrays import Floats
 from coterie.colours import cluster_colours, matching_colours
 from coterie.data.media.patches import Patches
 from coterie.plots.clusters import ClustersDisplay
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Labels = NDArray[np.intp]
-Floats = NDArray[np.float64]
 ACROSS = 4
 MARGIN, GAP, HEAD, LINE = 0.3, 0.32, 0.62, 0.5  # inches
 

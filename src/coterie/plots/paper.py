@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coterie.arrays import Floats
 from coterie.colours import cluster_colours
 from coterie.data.media.patches import Patches, image_patches
 from coterie.data.toy import paper_non_convex, paper_round, sample_picture
@@ -33,8 +33,6 @@ from coterie.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 
 
 def _figure(width: float, height: float) -> Figure:

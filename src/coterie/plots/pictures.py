@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from coterie.arrays import Floats
 from coterie.colours import cluster_colours, matching_colours
 from coterie.data.media.patches import Patches
 from coterie.plots.patch_clusters import draw_patch_clusters
 from coterie.plots.style import Display, titled
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.algorithms.dbscan.dbscan import PointKind
+from coterie.arrays import Floats
 from coterie.colours import cluster_colours
 from coterie.plots.style import NOISE_COLOUR, colours_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 DOTS = 20_000
 RASTERED = 3000  # dots: in SVG and PDF as a picture, which stays small

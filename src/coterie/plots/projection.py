@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from coterie.arrays import Floats
 from coterie.formatting import share
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

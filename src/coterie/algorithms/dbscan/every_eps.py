@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.algorithms.dbscan.dbscan import Clock
+from coterie.arrays import Floats
 from coterie.kernels import _native
 from coterie.kernels.block import Block
-from coterie.kernels.dbscan_path_steps import Chain, Floats, Labels, Nearest, Reachability, cut
+from coterie.kernels.dbscan_path_steps import Chain, Labels, Nearest, Reachability, cut
 
 Counts = NDArray[np.int64]
 LARGEST = float(np.finfo(np.float64).max)  # infinite distances are never nearby

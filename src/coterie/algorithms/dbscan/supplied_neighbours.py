@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.algorithms.dbscan.dbscan import NOISE, Clock, DbscanResult
-from coterie.algorithms.kmeans.records import Floats
+from coterie.arrays import Floats
 
 Rows = NDArray[np.intp]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from coterie.algorithms.kmeans.records import Floats
+from coterie.arrays import Floats
 from coterie.kernels import kmeans_steps
 from coterie.kernels.exact import ClusterSums
 from coterie.kernels.kmeans_steps import Farthest

@@ -18,8 +18,9 @@ from coterie.algorithms.kmeans.empty_clusters import (
     empty_clusters,
     relocated,
 )
-from coterie.algorithms.kmeans.records import Floats, Iteration, Run, TraceStep
+from coterie.algorithms.kmeans.records import Iteration, Run, TraceStep
 from coterie.algorithms.stop import Stop, StopReason
+from coterie.arrays import Floats
 from coterie.engines.protocol import Engine
 from coterie.kernels import exact, kmeans_steps
 from coterie.kernels.exact import ClusterSums

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.algorithms.stop import StopReason
-
-Floats = NDArray[np.float64]
+from coterie.arrays import Floats
 
 
 @dataclass(frozen=True)
@@ -63,4 +62,35 @@ class Run:
             f"{len(self.means)} clusters ({int(self.active.sum())} active), clustering error "
             f"{self.clustering_error:.6g} after {self.n_iter} iterations in {self.seconds:.3g} s: "
             f"{self.stopped}"
+        )
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """The record of one run, the best or another: all but its labels and trace."""
+
+    seed: int
+    initial_means: Floats  # (k, d)
+    means: Floats  # (k, d)
+    inertia: float
+    clustering_error: float
+    n_iter: int
+    converged: bool
+    stopped: str
+    seconds: float  # of the run, without its seeding
+    history: tuple[Iteration, ...]
+
+    @classmethod
+    def of(cls, run: Run, seed: int) -> RunRecord:
+        return cls(
+            seed,
+            run.initial_means,
+            run.means,
+            run.inertia,
+            run.clustering_error,
+            run.n_iter,
+            run.converged,
+            run.stopped,
+            run.seconds,
+            run.history,
         )

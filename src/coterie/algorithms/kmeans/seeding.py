@@ -18,13 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.algorithms.kmeans.lloyd import Rules, lloyd
-from coterie.algorithms.kmeans.records import Floats
 from coterie.algorithms.kmeans.survey import survey as survey_of
 from coterie.algorithms.random_words import RandomWords
+from coterie.arrays import Floats, Integers
 from coterie.engines.protocol import Engine
 from coterie.engines.select import engine_over
 from coterie.kernels import kmeans_seeding_steps, kmeans_steps, scan_steps
-from coterie.kernels.exact import Integers
 from coterie.kernels.kmeans_seeding_steps import DistinctValues, SeedDistances, Seeds
 from coterie.kernels.scan_steps import Survey
 

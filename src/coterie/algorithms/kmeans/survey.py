@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from coterie.arrays import Floats, Integers
 from coterie.engines.protocol import Engine
 from coterie.kernels import scan_steps
-from coterie.kernels.exact import LARGEST_TOP, SMALLEST_EXPONENT, Floats, Grid, Integers
+from coterie.kernels.exact import LARGEST_TOP, SMALLEST_EXPONENT, Grid
 from coterie.kernels.scan_steps import Extent, Survey
 
 

@@ -14,7 +14,7 @@ from typing import Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 
-from coterie.algorithms.kmeans.records import Floats
+from coterie.arrays import Floats
 
 MEMORY = 8  # differences of steps in Anderson acceleration
 RIDGE = 1e-8  # of its least squares, relative: steps that are nearly parallel say little

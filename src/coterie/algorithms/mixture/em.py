@@ -21,9 +21,9 @@ from coterie.algorithms.mixture.m_step import Estimate, MStep
 from coterie.algorithms.mixture.records import FirstMixture, Mixture, MixtureIteration, MixtureRun
 from coterie.algorithms.mixture.survey import MixtureSurvey
 from coterie.algorithms.stop import Stop, StopReason
+from coterie.arrays import Floats
 from coterie.engines.protocol import Engine
 from coterie.kernels import mixture_steps
-from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Densities, Moments
 
 

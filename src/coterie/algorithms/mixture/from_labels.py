@@ -12,9 +12,9 @@ from coterie.algorithms.mixture.covariance import Family
 from coterie.algorithms.mixture.covariance.floor import Floor
 from coterie.algorithms.mixture.records import Mixture
 from coterie.algorithms.mixture.survey import MixtureSurvey
+from coterie.arrays import Floats
 from coterie.engines.protocol import Engine, by_row
 from coterie.kernels import mixture_steps
-from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Moments, Sums
 
 

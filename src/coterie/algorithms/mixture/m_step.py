@@ -15,9 +15,9 @@ from coterie.algorithms.mixture.covariance import Family
 from coterie.algorithms.mixture.covariance.floor import Floor
 from coterie.algorithms.mixture.records import Mixture
 from coterie.algorithms.mixture.survey import MixtureSurvey
+from coterie.arrays import Floats
 from coterie.kernels import triangles
 from coterie.kernels._native import Team
-from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Moments
 
 FAR = 100.0  # standard deviations; a mean that moved farther wants its moments taken again

@@ -9,7 +9,7 @@ import numpy as np
 
 from coterie.algorithms.mixture.covariance import Family
 from coterie.algorithms.stop import StopReason
-from coterie.kernels.exact import Floats
+from coterie.arrays import Floats
 from coterie.kernels.mixture_steps import Standardization
 
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from coterie.algorithms.mixture.covariance import Family
 from coterie.algorithms.mixture.covariance.floor import RELATIVE_FLOOR, Floor
+from coterie.arrays import Floats
 from coterie.engines.protocol import Engine
 from coterie.kernels import mixture_missing_steps, mixture_steps, scan_steps
-from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_missing_steps import CellRange
 from coterie.kernels.mixture_steps import Standardization
 from coterie.kernels.scan_steps import Extent

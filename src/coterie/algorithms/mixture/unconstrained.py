@@ -13,7 +13,7 @@ import numpy as np
 
 from coterie.algorithms.mixture.covariance import Family
 from coterie.algorithms.mixture.records import Mixture
-from coterie.kernels.exact import Floats
+from coterie.arrays import Floats
 
 
 @dataclass(frozen=True)

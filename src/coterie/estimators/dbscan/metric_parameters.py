@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.algorithms.kmeans.records import Floats
+from coterie.arrays import Floats
 from coterie.estimators.dbscan.metrics import Metric
 from coterie.estimators.validation import floats_of, refuse_other_than_numbers
 

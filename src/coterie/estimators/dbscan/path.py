@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.algorithms.dbscan.every_eps import LEAST_REACH, build_path
+from coterie.arrays import Floats
 from coterie.estimators.dbscan.estimator import WORK_PER_VALUE
 from coterie.estimators.dbscan.events import DensityEvent, teller
 from coterie.estimators.dbscan.units import checked_eps, finite_extent
@@ -26,7 +27,6 @@ from coterie.kernels import _native
 from coterie.kernels.block import Block
 from coterie.kernels.dbscan_path_steps import METRICS
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 Counts = NDArray[np.int64]
 

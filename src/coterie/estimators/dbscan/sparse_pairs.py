@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coterie.algorithms.dbscan.supplied_neighbours import Rows
-from coterie.algorithms.kmeans.records import Floats
+from coterie.arrays import Floats
 from coterie.estimators.units import scaled_rows
 
 Flags = NDArray[np.bool_]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.algorithms.kmeans.records import Floats
+from coterie.arrays import Floats
 from coterie.estimators.cosine import rows_near_one
 from coterie.estimators.dbscan.metrics import Metric
 from coterie.estimators.units import Reach, scaled_rows, times_power

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from coterie.algorithms.kmeans.records import Floats
+from coterie.arrays import Floats
 from coterie.engines.protocol import Engine
 from coterie.engines.select import engine_over
 from coterie.estimators.units import FAR, LARGEST_SPREAD, Reach, scaled_rows, times_power

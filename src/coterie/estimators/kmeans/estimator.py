@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from coterie.algorithms.kmeans.lloyd import Rules
-from coterie.algorithms.kmeans.records import Floats
+from coterie.algorithms.kmeans.restarts import restarts
 from coterie.algorithms.kmeans.seeding import SEEDINGS
-from coterie.algorithms.restarts import restarts
+from coterie.arrays import Floats
 from coterie.estimators.fitting import FitEvent, Progress, fitting
 from coterie.estimators.kmeans.fitted import MeansModel
 from coterie.estimators.kmeans.initial_means import fixed_means, number_of_runs, starter

@@ -14,7 +14,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from coterie.algorithms.kmeans.records import Floats
+from coterie.arrays import Floats
 from coterie.estimators.fitting import CallbackSupportMixin
 from coterie.estimators.kmeans.distances import Comparison
 from coterie.estimators.kmeans.prepared import PreparedRows, look_at, prepare_rows

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from coterie.algorithms.kmeans.records import Floats
+from coterie.algorithms.kmeans.restarts import Start
 from coterie.algorithms.kmeans.seeding import SEEDINGS
 from coterie.algorithms.random_words import RandomWords
-from coterie.algorithms.restarts import Start
+from coterie.arrays import Floats
 from coterie.estimators.cosine import unit_rows
 from coterie.estimators.fitting import read_only
 from coterie.estimators.kmeans.prepared import PreparedRows

@@ -7,8 +7,9 @@ import time
 import numpy as np
 
 from coterie.algorithms.kmeans.lloyd import unit_rows
-from coterie.algorithms.kmeans.records import Floats, Run
+from coterie.algorithms.kmeans.records import Run
 from coterie.algorithms.stop import StopReason
+from coterie.arrays import Floats
 from coterie.estimators.kmeans.prepared import PreparedRows
 from coterie.estimators.units import LARGEST_TOTAL, check_total
 from coterie.kernels import kmeans_steps

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.algorithms.kmeans import seeding
-from coterie.algorithms.kmeans.records import Floats
 from coterie.algorithms.random_words import RandomWords
 from coterie.algorithms.restarts import seed_of_run
+from coterie.arrays import Floats
 from coterie.engines.select import engine_over
 from coterie.estimators.kmeans.estimator import KMeans
 from coterie.estimators.kmeans.prepared import PreparedRows, prepare_rows

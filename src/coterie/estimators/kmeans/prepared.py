@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.algorithms.kmeans.records import Floats
 from coterie.algorithms.kmeans.survey import survey as survey_of
+from coterie.arrays import Floats
 from coterie.engines.protocol import Engine
 from coterie.engines.select import engine_over
 from coterie.estimators.cosine import unit_rows

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from coterie.algorithms.kmeans.records import Floats, Iteration, Run, TraceStep
-from coterie.algorithms.restarts import Restarts, RunRecord
+from coterie.algorithms.kmeans.records import Iteration, Run, RunRecord, TraceStep
+from coterie.algorithms.restarts import Restarts
+from coterie.arrays import Floats
 from coterie.engines.select import engine_over
 from coterie.estimators.fitting import News, read_only
 from coterie.estimators.kmeans.distances import Comparison

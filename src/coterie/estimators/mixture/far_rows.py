@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.algorithms.kmeans.records import Floats
+from coterie.arrays import Floats
 from coterie.kernels.mixture_steps import Densities, Standardization
 
 

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from coterie.algorithms.kmeans.records import Floats
 from coterie.algorithms.mixture.covariance import Family, family_of
 from coterie.algorithms.mixture.records import Mixture
+from coterie.arrays import Floats
 from coterie.engines.protocol import Engine
 from coterie.estimators.fitting import CallbackSupportMixin
 from coterie.estimators.memory_budget import Allowance

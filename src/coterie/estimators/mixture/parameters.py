@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from coterie.algorithms.kmeans.records import Floats
 from coterie.algorithms.mixture.covariance import FAMILIES, Family, NotPositiveDefinite
 from coterie.algorithms.mixture.covariance import fixed as fixed_family
 from coterie.algorithms.mixture.records import Mixture
+from coterie.arrays import Floats
 from coterie.estimators.validation import check_centres, floats_of
 
 PARTS = ("weights", "means", "covariances")

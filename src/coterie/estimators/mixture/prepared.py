@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from coterie.algorithms.kmeans.records import Floats
 from coterie.algorithms.mixture.covariance import Family
 from coterie.algorithms.mixture.survey import MixtureSurvey, survey, survey_of_cells
+from coterie.arrays import Floats
 from coterie.engines.protocol import Engine
 from coterie.engines.select import engine_over
 from coterie.estimators.pieces import gaps_filled

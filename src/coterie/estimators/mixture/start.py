@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from coterie.algorithms.kmeans.lloyd import Rules, lloyd
-from coterie.algorithms.kmeans.records import Floats
 from coterie.algorithms.kmeans.seeding import SEEDINGS
 from coterie.algorithms.mixture.covariance import Family
 from coterie.algorithms.mixture.from_labels import mixture_from_degrees, mixture_from_labels
 from coterie.algorithms.mixture.records import Mixture
 from coterie.algorithms.random_words import RandomWords, mix_all
+from coterie.arrays import Floats
 from coterie.estimators.kmeans.estimator import KMeans
 from coterie.estimators.kmeans.prepared import PreparedRows, prepare_rows
 from coterie.estimators.mixture.parameters import Given

@@ -12,7 +12,7 @@ from __future__ import annotations
 from coterie.algorithms.mixture.covariance.family import Family, NotPositiveDefinite
 from coterie.algorithms.mixture.covariance.matrices import Full, Tied
 from coterie.algorithms.mixture.covariance.variances import Diag, Spherical
-from coterie.kernels.exact import Floats
+from coterie.arrays import Floats
 
 __all__ = [
     "FAMILIES",

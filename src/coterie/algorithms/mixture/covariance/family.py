@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.algorithms.mixture.covariance.floor import NO_ROOTS, Floor, Roots
+from coterie.arrays import Floats
 from coterie.kernels._native import Team
-from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Densities, Kind, Moments, Standardization
 
 VALUES_AT_ONCE = 1 << 18  # of random points

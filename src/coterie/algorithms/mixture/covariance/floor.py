@@ -12,10 +12,10 @@ from types import MappingProxyType
 
 import numpy as np
 
+from coterie.arrays import Floats
 from coterie.interruptible import interruptible
 from coterie.kernels import triangles
 from coterie.kernels._native import Team
-from coterie.kernels.exact import Floats
 
 RELATIVE_FLOOR = 1e-12  # of a column's variance: a millionth of its standard deviation
 AT_FLOOR = 2.0  # floors: so small a spread is the floor's, not the data's

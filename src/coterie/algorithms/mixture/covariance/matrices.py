@@ -21,9 +21,9 @@ from coterie.algorithms.mixture.covariance.floor import (
     inverse_root,
     root_of,
 )
+from coterie.arrays import Floats
 from coterie.kernels import triangles
 from coterie.kernels._native import Team
-from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Densities, Kind, Moments, Standardization
 
 

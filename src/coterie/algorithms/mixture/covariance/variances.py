@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from coterie.algorithms.mixture.covariance.family import LOG_2_PI, Family, NotPositiveDefinite
 from coterie.algorithms.mixture.covariance.floor import AT_FLOOR, NEAR_FLOOR, NO_ROOTS, Floor, Roots
+from coterie.arrays import Floats
 from coterie.kernels._native import Team
-from coterie.kernels.exact import Floats
 from coterie.kernels.mixture_steps import Densities, Moments, Standardization
 
 

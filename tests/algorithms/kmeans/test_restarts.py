@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from coterie.algorithms.kmeans.lloyd import Rules
+from coterie.algorithms.kmeans.restarts import restarts
 from coterie.algorithms.kmeans.survey import survey
-from coterie.algorithms.restarts import restarts
 from coterie.engines.memory import MemoryEngine
 
 X = np.array([[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]])
