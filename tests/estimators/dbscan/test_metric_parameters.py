@@ -19,10 +19,10 @@ TWICE = np.column_stack([ROWS[:, :2], ROWS[:, 0] - 3 * ROWS[:, 1]])
 @pytest.mark.parametrize(
     ("X", "words"),
     [
-        (CONSTANT, "column 2, one of 1 such, has none: all its values are equal. Drop such"),
-        (pd.DataFrame(CONSTANT, columns=["a", "b", "c"]), r"column 2 \('c'\), one of 1 such"),
-        (np.full((5, 2), 7.0), "column 0, one of 2 such"),
-        (ROWS[:1], "column 0, one of 3 such"),
+        (CONSTANT, "got 1 with all values equal, the first column 2. Drop such"),
+        (pd.DataFrame(CONSTANT, columns=["a", "b", "c"]), r"got 1 .* the first column 2 \('c'\)"),
+        (np.full((5, 2), 7.0), "got 2 with all values equal, the first column 0"),
+        (ROWS[:1], "got 3 with all values equal, the first column 0"),
         (ROWS * [1, 1e200, 1], "variance of column 1 is inf .* rescale the columns"),
         (ROWS * [1, 1e-200, 1], "variance of column 1 is 0 in float64"),
     ],

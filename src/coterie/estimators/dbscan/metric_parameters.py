@@ -76,9 +76,9 @@ def _refuse_constant(X: NDArray[Any], names: Any, metric: str, given: str) -> No
     constant = np.flatnonzero(X.min(axis=0) == X.max(axis=0))
     if len(constant):
         raise ValueError(
-            f"metric='{metric}' divides by the variances of X, and {_column(constant[0], names)}, "
-            f"one of {len(constant)} such, has none: all its values are equal. Drop such columns, "
-            f"or give metric_params={given}."
+            f"metric='{metric}' divides by the variances of X: expected columns that vary, got "
+            f"{len(constant)} with all values equal, the first {_column(constant[0], names)}. Drop "
+            f"such columns, or give metric_params={given}."
         )
 
 
