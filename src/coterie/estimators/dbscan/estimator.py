@@ -294,7 +294,7 @@ class DBSCAN(
             check_distances(X, square=reset)
         elif not metric.native:
             metric = completed(metric, X, names) if reset else metric
-        if not metric.native:  # no threads of ours beside what the user's function may do
+        if not metric.native:  # one thread: the user's function may have threads of its own
             team = _native.Team(1)
         return X, metric, team
 
