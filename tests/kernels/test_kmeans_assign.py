@@ -154,9 +154,9 @@ def test_long_runs_skip_most_rows_and_miss_nothing(d, k, data, simd):
 @pytest.mark.parametrize("d", [2, 8, 10, 19])
 @pytest.mark.parametrize("simd", LEVELS)
 def test_rows_that_waver_between_two_far_means(d, simd):
-    # Pairs of means left and right of rows in the middle. Small moves that only the definition
-    # can judge alternate with large ones: a row must find its way back to a mean that it left
-    # by a hair, although the means around that one are all too far.
+    # Pairs of means left and right of rows in the middle. Small moves, which only the definition
+    # can judge, alternate with large ones. So a row must return to a mean that was farther by a
+    # last bit, although the other means around it are all too far.
     rng = np.random.default_rng(d)
     pairs, n = 20, 600
     means = np.zeros((2 * pairs, d))

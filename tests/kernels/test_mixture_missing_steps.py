@@ -32,7 +32,7 @@ def test_the_conditional_of_missing_columns_is_that_of_the_formulas(n_missing: i
 
 @pytest.mark.parametrize("leaf_rows", [1, 7, 1000])
 def test_patterns_found_leaf_by_leaf_are_those_of_all_rows(leaf_rows: int) -> None:
-    """Between leaves Ctrl-C is heard: NumPy takes seconds to sort millions of rows."""
+    """Between leaves an interrupt is heard: NumPy takes seconds to sort millions of rows."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 9))
     X[rng.random(X.shape) < 0.2] = np.nan

@@ -2,8 +2,8 @@
 
 The data are n rows, cut into blocks B_1, ..., B_m of consecutive rows, in the order of the rows.
 
-**Promises of an engine.** Let f be a step, a function of `coterie.kernels`, and M its model, the
-arguments that come after the block:
+**Promises of an engine.** Let f be a step, a function of `coterie.kernels`. Let M be its model, the
+arguments after the block:
 
     reduce(f, *M) = f(B_1, *M) + f(B_2, *M) + ... + f(B_m, *M)
     gather(f, *M) = the arrays f(B_1, *M), ..., f(B_m, *M), one after the other
@@ -13,8 +13,8 @@ An argument ``by_row(A)`` stands for the rows of A that belong to the block, A[f
 1. Cover: every row is in exactly one block, and every block is counted exactly once.
 2. Alignment: every block begins at a multiple of `LEAF_ROWS` rows. Steps whose sums are exact need
    no alignment; the others check it.
-3. Run: ``begin()`` gives a number that no other run of this engine has, and ``end(run)`` says that
-   the caches of that run are needed no more.
+3. Run: ``begin()`` gives a number that no other run of this engine has. After ``end(run)`` nobody
+   asks for the caches of that run.
 
 **Demands of an engine.**
 

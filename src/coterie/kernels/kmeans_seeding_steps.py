@@ -1,8 +1,8 @@
 """Steps of the seedings on one block; `coterie.algorithms.kmeans.seeding` puts them together.
 
 Units are whole numbers that stand for squared distances from the nearest seed, D(x)^2. Sums of
-units are exact. Rows are kept by the leading bits of their hashes, in buckets, so that a draw needs
-the rows of one bucket only.
+units are exact. The leading bits of its hash name the bucket of a row, and units are summed by
+bucket. So a draw looks at the rows of one bucket only.
 """
 
 from __future__ import annotations

@@ -276,8 +276,8 @@ class Marginals:
     def moments(self, marginal: Marginal, leaves: list[PatternRows]) -> Floats:
         """(leaves, size) expected sums over the rows of a pattern, each leaf by itself.
 
-        Numbers stand in the order of `Sums`. Given the observed columns o, the missing columns h
-        of component c have the mean x_h = m_h + A (x_o - m_o) and the covariance D (see
+        Numbers stand in the order of `Sums`. Let o be the observed columns, and h the missing ones.
+        Given x_o, component c has the mean x_h = m_h + A (x_o - m_o) and the covariance D (see
         `Conditional`). About the centre: x_h - c_h = A (x_o - c_o) + b with
         b = m_h - c_h + A (c_o - m_o).
         """

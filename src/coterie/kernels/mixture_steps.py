@@ -4,7 +4,7 @@ Rows are standardized as they are read: z = (x - origin) / 2^exponent, column by
 offsets and units cost no digits. Degrees of belonging are the responsibilities of the field, and
 the sums of the M step are its sufficient statistics. Densities are added by log-sum-exp.
 
-Sums are taken over chunks of rows counted from the first row of the whole data, and chunks are the
+Sums are taken over chunks of rows, counted from the first row of the whole data. Chunks are the
 leaves of a `TreeSum`. So blocks that begin at multiples of `chunk_rows` give the same bits as one
 block.
 """

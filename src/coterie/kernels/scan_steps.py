@@ -1,6 +1,6 @@
 """The first looks at a block: ranges, exact totals, hashes and projections of its rows.
 
-Each step is a pure function of (block, model), and the answers of two blocks can be added, in any
+Each step is a pure function of (block, model). The answers of two blocks can be added, in any
 order, to the same bits.
 """
 

@@ -103,8 +103,8 @@ class Acceleration(Generic[Point]):
     def _anderson(self) -> Floats | None:
         """Anderson acceleration: the last steps combined to the smallest residual.
 
-        With residuals f_i = G(t_i) - t_i, the weights gamma minimise |f_n - sum gamma df_i|, and
-        the proposal is G(t_n) - sum gamma dG_i.
+        With residuals f_i = G(t_i) - t_i, the weights gamma minimise |f_n - sum gamma df_i|. The
+        proposal is G(t_n) - sum gamma dG_i.
         """
         del self._steps[: -MEMORY - 1]
         if len(self._steps) < 2:
@@ -124,8 +124,8 @@ class Acceleration(Generic[Point]):
     def _squarem(self) -> Floats | None:
         """SQUAREM: from two plain steps t, G(t), G(G(t)) the point t + 2 a r + a^2 v.
 
-        Here r is the first step, v the change from the first to the second, and a = |r| / |v|,
-        their scheme S3.
+        Here r is the first step, and v the change from the first to the second. The step length
+        is a = |r| / |v|, the scheme S3 of the paper.
         """
         if len(self._steps) < 2:
             return None  # a plain step first

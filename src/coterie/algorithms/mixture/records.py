@@ -37,8 +37,8 @@ class Mixture:
 class FirstMixture:
     """The mixture from which a run started, in the user's units.
 
-    Its covariances stay as the driver has them, full matrices as triangles in half the memory, and
-    are translated whenever they are asked for.
+    Its covariances stay in standardized units, full matrices as triangles in half the memory.
+    `covariances` translates them at every call.
     """
 
     weights: Floats  # (k,)

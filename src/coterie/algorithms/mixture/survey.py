@@ -62,8 +62,8 @@ def survey(engine: Engine, family: Family, extent: Extent | None = None) -> Mixt
         mean = total.first[0] / mass
         variances = np.where(extent.high > extent.low, total.second[0] / mass - mean**2, 0.0)
         origin = rough.origin + np.ldexp(mean, rough.exponent)
-        # Only a row that is far away, with next to no weight, brings the mean so far from the
-        # middle that the variance is lost in its square. Then the next pass is about the mean.
+        # A far row of next to no weight can bring the mean so far from the middle that the
+        # variance is lost in its square. Then the next pass is about the mean.
         hidden = (extent.high > extent.low) & (variances < HIDDEN * mean**2)
         if not hidden.any():
             break

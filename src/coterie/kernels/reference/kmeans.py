@@ -115,7 +115,7 @@ def k_means(
         # 5: until cluster assignments do not change (and so step 4 changed no mean)
         if previous is not None and np.array_equal(y, previous):
             break
-        move = float(np.cumsum((new - m).ravel() ** 2)[-1])
+        move = float(np.cumsum((new - m).ravel() ** 2)[-1])  # in order: last bits may decide
         m, previous = new, y
         if (
             (tol > 0 and move <= threshold)

@@ -4,9 +4,9 @@ The paper's words are kept: data points x, degrees of belonging y, effective clu
 cluster probabilities p, means m, covariance matrices C. Every family keeps whole matrices here;
 a family only says which matrices are allowed.
 
-Cells that are NaN are missing. A row then counts by its observed coordinates (the marginal of the
-mixture), and the M step uses the conditional expectations of the others. With all cells present
-these are the printed formulas.
+Cells that are NaN are missing. A row then counts by its observed coordinates, the marginal of the
+mixture. The M step uses the conditional expectations of the others. With all cells present these
+are the printed formulas.
 """
 
 from __future__ import annotations

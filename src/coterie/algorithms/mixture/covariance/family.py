@@ -83,7 +83,7 @@ class Family:
     ) -> Floats:
         """Covariances about centre + shift, (k, d). Components without mass give NaN.
 
-        A team, if there is one, shares out the matrices, here and below.
+        A team, if there is one, shares out the matrices, here and below; no bit depends on it.
         """
         return self.estimate_with_roots(moments, shift, floor, team)[0]
 

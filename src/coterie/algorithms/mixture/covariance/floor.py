@@ -1,7 +1,7 @@
 """The least spread that a covariance keeps, and roots of matrices whose spread is as small.
 
-A matrix holds a spread near the floor to a few digits only, so there its inverse root is taken from
-its eigenvectors. Elsewhere the Cholesky factor is as good and cheaper.
+A matrix holds a spread near the floor to a few digits only. There its inverse root is taken from
+its eigenvectors; elsewhere the Cholesky factor is as good and cheaper.
 """
 
 from __future__ import annotations
