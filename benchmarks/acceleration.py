@@ -27,7 +27,8 @@ GAPS = (1e-4, 1e-6, 1e-8)  # of the log-likelihood by row from the best that eit
 SWEEPS = 6000
 NOTES = """\
 Sweeps over the data until the log-likelihood by row is within a gap of the best that either run
-found; "-" if never in the sweeps allowed. *Monotone*: whether the error fell in every step kept."""
+found; "-" if never in the sweeps allowed.
+*Monotone*: "yes" if the error fell in every kept step."""
 
 
 def run(options: Options) -> bool:

@@ -10,7 +10,7 @@ from benchmarks.report import Row, figures, table
 
 NOTES = """\
 **An iteration**: the difference of two fits from the same start that differ in their number of
-iterations, divided by it, so that neither reading the data nor the last look at it counts; best of
+iterations, divided by it, so that the reading of the data and the last sweep do not count; best of
 the rounds, in each of which a fit is repeated for a second if it takes less. *Times* is the peer's
 time over ours. *Gap*: largest relative difference of means and covariances from scikit-learn's
 after the same two iterations. **Memory**: MB at the peak of a fit beyond the data. **Whole fits**:

@@ -88,14 +88,14 @@ def take_turns(
     after: Callable[[str, T], None] | None = None,
     least: float = 0.0,
 ) -> dict[str, Series[T]]:
-    """Run all calls `repeat` times, in rounds, so that a noisy minute hits everyone.
+    """Run all calls `repeat` times, in rounds, so that a noisy minute hits all of them.
 
     The first round runs in the given order, later ones start one further each time. A call that
     was more than `patience` times slower than the fastest peer is not repeated: it cannot be the
-    one we are compared with. `always` is repeated in any case. In a round a call is run again until
+    peer of the ratio. `always` is repeated in any case. In a round a call is run again until
     it has had `least` seconds: one that takes a tenth of a second would else be judged by a moment,
     where a long one is judged by minutes. `after` sees every answer of every round, outside the
-    clock: what only the first round shows can hide a broken second one.
+    clock: a first round alone could hide a fault of the second.
     """
     names = list(calls)
     series: dict[str, Series[T]] = {name: Series() for name in names}

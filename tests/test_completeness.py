@@ -25,7 +25,7 @@ from coterie.kernels import _native, reference
 from coterie.kernels.mixture_steps import Kind
 
 ROOT = Path(__file__).parents[1]
-Places = Mapping[str, Iterable[str]]  # what to add, and the names that are there
+Places = Mapping[str, Iterable[str]]  # a place of additions, and the names that it has
 
 
 def text(*paths: str) -> str:

@@ -1,8 +1,8 @@
 """The documentation, checked: examples run, shown output is true, links lead somewhere.
 
-Blocks that begin with ```python run from top to bottom, one namespace per page. What follows such
-a block as ```output is what it prints; of ```output coterie only lines that begin with that word
-are compared, because other packages answer differently on other machines. Not run are
+Blocks that begin with ```python run from top to bottom, one namespace per page. The block
+```output after it is its output; of ```output coterie only lines that begin with that word are
+compared, because other packages answer differently on other machines. Not run are
 
     ```python no-run          for the eye only
     ```python source=PATH     quoted: each line stands in that file, in this order
@@ -36,7 +36,7 @@ ELSEWHERE = ("http://", "https://", "mailto:")
 
 @dataclass(frozen=True)
 class Fence:
-    """A fenced block: what stands behind the opening backticks, the text, and where it begins."""
+    """A fenced block: the words behind the opening backticks, the text, and its first line."""
 
     info: tuple[str, ...]
     text: str

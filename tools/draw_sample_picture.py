@@ -32,7 +32,7 @@ def expose(light: Array) -> Array:
 
 
 def snapshot(picture: Image.Image, random: np.random.Generator) -> Image.Image:
-    """Give the drawing what a small camera gives: fewer pixels, darker corners, some grain."""
+    """Give the drawing the look of a small camera: fewer pixels, darker corners, some grain."""
     picture = picture.resize((WIDTH, HEIGHT), Image.Resampling.BOX)
     pixels = np.asarray(picture, dtype=np.float64)
     row, column = np.mgrid[-1 : 1 : HEIGHT * 1j, -1 : 1 : WIDTH * 1j]

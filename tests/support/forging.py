@@ -19,7 +19,7 @@ WORDS = (None, True, -1, 0, 1, 3, 2.5, 2**70, 1e308, "nan", "inf", "-inf", "", "
 
 
 def forged(model: Any, path: Path, change: Change) -> Path:
-    """Write a model after a change of its header and arrays, with checksums of what is written."""
+    """Write a model after a change of its header and arrays, with checksums of the new values."""
     from coterie.models import save_load
 
     kept: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Mixtures and rows for sweeps, and what the formulas say of them in long double."""
+"""Mixtures and rows for sweeps, and their formulas in long double."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One fitted model of every sort that a file can hold, and what can be asked of each."""
+"""One fitted model of every sort that a file can hold, and the questions to each."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def of_kind(kind: str, seed: int = 0) -> Model:
 
 
 def answers(model: Any, rows: Any) -> dict[str, Any]:
-    """What a model says about rows, question by question; for a path, at several eps."""
+    """The answers of a model about rows, by question; of a path, at several eps."""
     if isinstance(model, DBSCANPath):
         some = model.changes()[1 :: max(1, len(model.changes()) // 7)]
         curve = model.curve(some)
@@ -103,7 +103,7 @@ def answers(model: Any, rows: Any) -> dict[str, Any]:
 
 
 def as_mixture(start: FirstMixture) -> Mixture:
-    """What a file holds of the start of a run."""
+    """The part of the start of a run that a file holds."""
     return Mixture(start.weights, start.means, start.covariances)
 
 

@@ -22,7 +22,7 @@ HAZE = np.array([0.24, 0.39, 0.66])
 
 @dataclass(frozen=True)
 class Camera:
-    """A pinhole camera; a mirrored one sees what the lake reflects in each pixel."""
+    """A pinhole camera; a mirrored one sees the reflection in the lake for each pixel."""
 
     mirrored: bool = False
     width: int = WIDTH * OVERSAMPLING
