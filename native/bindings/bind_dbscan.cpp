@@ -6,8 +6,8 @@ using namespace nb::literals;
 
 namespace {
 
-coterie::Metric metric_named(const std::string& name) {
-    using coterie::Metric;
+coterie::dbscan::Metric metric_named(const std::string& name) {
+    using coterie::dbscan::Metric;
     const std::pair<const char*, Metric> known[] = {
         {"euclidean", Metric::euclidean}, {"manhattan", Metric::manhattan},
         {"chebyshev", Metric::chebyshev}, {"minkowski", Metric::minkowski},
@@ -18,14 +18,14 @@ coterie::Metric metric_named(const std::string& name) {
     throw nb::value_error(("expected a metric with a native kernel, got " + name).c_str());
 }
 
-coterie::Measure measure_of(const std::string& metric, double p, double eps) {
+coterie::dbscan::Measure measure_of(const std::string& metric, double p, double eps) {
     return {metric_named(metric), p, eps};
 }
 
 struct DensityWork {
     nb::object block;
-    std::unique_ptr<coterie::Space> space;
-    std::unique_ptr<coterie::DensityIndex> index;
+    std::unique_ptr<coterie::dbscan::Space> space;
+    std::unique_ptr<coterie::dbscan::DensityIndex> index;
     nb::object core;
     coterie::Team& team() const { return nb::cast<Block&>(block).team(); }
     int64_t n() const { return nb::cast<Block&>(block).rows.n; }
@@ -38,7 +38,7 @@ core_rows(const Block& block, const Input<uint8_t, 1>& core, const Input<int64_t
     coterie::Team& team = block.team();
     uint8_t* kind;
     auto kinds = new_array<uint8_t>({static_cast<size_t>(rows.n)}, kind);
-    std::optional<coterie::CoreRows> found;
+    std::optional<coterie::dbscan::CoreRows> found;
     {
         nb::gil_scoped_release release;
         found.emplace(team, rows, core.data(), labels.data(), kind);
@@ -67,11 +67,11 @@ void bind_density(nb::module_& m) {
                 work.block = block;
                 const coterie::Rows& rows = nb::cast<Block&>(block).rows;
                 coterie::Team& team = work.team();
-                const coterie::Measure measure = measure_of(metric, p, eps);
+                const coterie::dbscan::Measure measure = measure_of(metric, p, eps);
                 {
                     nb::gil_scoped_release release;
-                    work.space = std::make_unique<coterie::Space>(team, rows, measure);
-                    work.index = coterie::density_index(team, *work.space, index, every);
+                    work.space = std::make_unique<coterie::dbscan::Space>(team, rows, measure);
+                    work.index = coterie::dbscan::density_index(team, *work.space, index, every);
                 }
                 new (self) DensityWork(std::move(work));
             },
@@ -142,12 +142,12 @@ void bind_density(nb::module_& m) {
             int64_t* data;
             auto out = new_array<int64_t>({static_cast<size_t>(queries.rows.n)}, data);
             coterie::Team& team = cores.team();
-            const coterie::Measure measure = measure_of(metric, p, eps);
+            const coterie::dbscan::Measure measure = measure_of(metric, p, eps);
             {
                 nb::gil_scoped_release release;
-                const coterie::Space to(team, cores.rows, measure);
-                const coterie::Space from(team, queries.rows, measure);
-                coterie::reach(team, to, labels.data(), from, index, data);
+                const coterie::dbscan::Space to(team, cores.rows, measure);
+                const coterie::dbscan::Space from(team, queries.rows, measure);
+                coterie::dbscan::reach(team, to, labels.data(), from, index, data);
             }
             return out;
         },

@@ -8,19 +8,19 @@ namespace {
 
 struct ReachabilityWork {
     nb::object block;
-    std::unique_ptr<coterie::Reachability> tree;
+    std::unique_ptr<coterie::dbscan::Reachability> tree;
     std::vector<nb::object> keep; // what near points into
-    coterie::Near near{};
+    coterie::dbscan::Near near{};
     coterie::Team& team() const { return nb::cast<Block&>(block).team(); }
 };
 
-coterie::Metric metric_named(const std::string& name) {
+coterie::dbscan::Metric metric_named(const std::string& name) {
     if (name == "euclidean")
-        return coterie::Metric::euclidean;
+        return coterie::dbscan::Metric::euclidean;
     if (name == "manhattan")
-        return coterie::Metric::manhattan;
+        return coterie::dbscan::Metric::manhattan;
     if (name == "chebyshev")
-        return coterie::Metric::chebyshev;
+        return coterie::dbscan::Metric::chebyshev;
     throw nb::value_error(
         ("expected metric euclidean, manhattan or chebyshev, got " + name).c_str());
 }
@@ -36,13 +36,13 @@ void bind_reachability(nb::module_& m) {
                 ReachabilityWork
                     work; // moved into place when whole: an error leaves nothing behind
                 work.block = block;
-                const coterie::Metric known = metric_named(metric);
+                const coterie::dbscan::Metric known = metric_named(metric);
                 const coterie::Rows& rows = nb::cast<Block&>(block).rows;
                 coterie::Team& team = work.team();
                 {
                     nb::gil_scoped_release release;
-                    work.tree = std::make_unique<coterie::Reachability>(team, rows, known, unit,
-                                                                        min_samples);
+                    work.tree = std::make_unique<coterie::dbscan::Reachability>(team, rows, known,
+                                                                                unit, min_samples);
                 }
                 new (self) ReachabilityWork(std::move(work));
             },
@@ -71,7 +71,7 @@ void bind_reachability(nb::module_& m) {
                 if (!w.near.core)
                     throw nb::value_error("expected nearest() to be called first");
                 const auto n = static_cast<size_t>(w.tree->n());
-                coterie::Chain chain{};
+                coterie::dbscan::Chain chain{};
                 auto order = new_array<int32_t>({n}, chain.order);
                 auto height = new_array<double>({n}, chain.height);
                 coterie::Team& team = w.team();
@@ -95,7 +95,7 @@ void bind_reachability(nb::module_& m) {
             expect_shape("height", height, {n});
             int64_t* labels;
             auto out = new_array<int64_t>({n}, labels);
-            coterie::Path path;
+            coterie::dbscan::Path path;
             path.n = static_cast<int64_t>(n);
             path.k = static_cast<int64_t>(k);
             path.core = core.data();
@@ -107,7 +107,7 @@ void bind_reachability(nb::module_& m) {
             int64_t clusters;
             {
                 nb::gil_scoped_release release;
-                clusters = coterie::cut(team, path, reach, labels);
+                clusters = coterie::dbscan::cut(team, path, reach, labels);
             }
             return std::make_tuple(out, clusters);
         },

@@ -11,7 +11,7 @@ namespace {
 struct LloydWork {
     nb::object block;
     nb::object labels;
-    std::unique_ptr<coterie::Lloyd> lloyd;
+    std::unique_ptr<coterie::kmeans::Lloyd> lloyd;
     int levels = 0, mass_levels = 1, k = 0, d = 0;
 };
 
@@ -34,10 +34,11 @@ void bind_lloyd(nb::module_& m) {
                 if (mass_top)
                     mass = Grid(&*mass_top, 1, mass_levels);
                 LloydWork work;
-                work.lloyd = std::make_unique<coterie::Lloyd>(
+                work.lloyd = std::make_unique<coterie::kmeans::Lloyd>(
                     b.rows, ranges_of(b, low, high), labels.data(), std::move(grid),
                     std::move(mass),
-                    algorithm == "brute" ? coterie::Algorithm::brute : coterie::Algorithm::bounds);
+                    algorithm == "brute" ? coterie::kmeans::Algorithm::brute
+                                         : coterie::kmeans::Algorithm::bounds);
                 work.block = block;
                 work.labels = nb::cast(labels);
                 work.levels = levels;
@@ -52,7 +53,7 @@ void bind_lloyd(nb::module_& m) {
             [](LloydWork& self, Input<double, 2> means) {
                 coterie::Team& team = nb::cast<Block&>(self.block).team();
                 expect_shape("means", means, {means.shape(0), static_cast<size_t>(self.d)});
-                coterie::StepCounts counts;
+                coterie::kmeans::StepCounts counts;
                 self.k = static_cast<int>(means.shape(0));
                 {
                     nb::gil_scoped_release release;

@@ -10,7 +10,7 @@ namespace {
 struct SeedingWork {
     nb::object block;
     nb::object copies;
-    std::unique_ptr<coterie::Seeding> seeding;
+    std::unique_ptr<coterie::kmeans::Seeding> seeding;
     coterie::Team& team() const { return nb::cast<Block&>(block).team(); }
     size_t d() const { return nb::cast<Block&>(block).d(); }
 };
@@ -28,7 +28,7 @@ void check_buckets(const Input<int32_t, 1>& buckets, int count) {
 using Holdings = std::tuple<Output<uint64_t>, Output<int64_t>, Output<double>>;
 
 // (hashes, units, rows as float64 values)
-Holdings holdings_of(const SeedingWork& work, const std::vector<coterie::Holding>& found) {
+Holdings holdings_of(const SeedingWork& work, const std::vector<coterie::kmeans::Holding>& found) {
     const coterie::Rows& rows = nb::cast<Block&>(work.block).rows;
     uint64_t* hashes;
     int64_t* units;
@@ -47,21 +47,21 @@ Holdings holdings_of(const SeedingWork& work, const std::vector<coterie::Holding
 } // namespace
 
 void bind_seeding(nb::module_& m) {
-    m.attr("MOST_BUCKET_BITS") = coterie::kMostBucketBits;
+    m.attr("MOST_BUCKET_BITS") = coterie::kmeans::kMostBucketBits;
     nb::class_<SeedingWork>(m, "Seeding", "Passes over one block that choose initial means.")
         .def(
             "__init__",
             [](SeedingWork* self, nb::object block, Input<double, 1> low, Input<double, 1> high,
                std::optional<Input<int32_t, 1>> copies, int bucket_bits, int64_t seeds) {
-                if (bucket_bits < 1 || bucket_bits > coterie::kMostBucketBits)
+                if (bucket_bits < 1 || bucket_bits > coterie::kmeans::kMostBucketBits)
                     throw nb::value_error("bucket_bits is out of range: expected 1 to 13");
                 const Block& b = nb::cast<Block&>(block);
                 if (copies)
                     expect_shape("copies", *copies, {b.n()});
                 SeedingWork work;
-                work.seeding = std::make_unique<coterie::Seeding>(b.rows, ranges_of(b, low, high),
-                                                                  copies ? copies->data() : nullptr,
-                                                                  bucket_bits, seeds);
+                work.seeding = std::make_unique<coterie::kmeans::Seeding>(
+                    b.rows, ranges_of(b, low, high), copies ? copies->data() : nullptr, bucket_bits,
+                    seeds);
                 work.block = block;
                 work.copies = copies ? nb::cast(*copies) : nb::none();
                 new (self) SeedingWork(std::move(work)); // last: what throws before leaves nothing
@@ -110,7 +110,7 @@ void bind_seeding(nb::module_& m) {
             [](SeedingWork& w, Input<int32_t, 1> buckets, int shift) {
                 coterie::Team& team = w.team();
                 check_buckets(buckets, w.seeding->buckets());
-                std::vector<coterie::Holding> found;
+                std::vector<coterie::kmeans::Holding> found;
                 {
                     nb::gil_scoped_release release;
                     found = w.seeding->holdings(team, buckets.data(),
@@ -132,7 +132,7 @@ void bind_seeding(nb::module_& m) {
             "draw",
             [](SeedingWork& w, uint64_t salt, double factor) {
                 coterie::Team& team = w.team();
-                std::vector<coterie::Holding> found;
+                std::vector<coterie::kmeans::Holding> found;
                 {
                     nb::gil_scoped_release release;
                     found = w.seeding->draw(team, salt, factor);
@@ -144,7 +144,7 @@ void bind_seeding(nb::module_& m) {
             "smallest_hashes",
             [](SeedingWork& w, uint64_t salt, int count) {
                 coterie::Team& team = w.team();
-                std::vector<coterie::Holding> found;
+                std::vector<coterie::kmeans::Holding> found;
                 {
                     nb::gil_scoped_release release;
                     found = w.seeding->smallest_hashes(team, salt, count);

@@ -28,7 +28,7 @@ std::function<void()> signal_check() {
 
 void bind_machine(nb::module_& m) {
     m.def(
-        "simd_level", [] { return std::string(coterie::kernels().name); },
+        "simd_level", [] { return std::string(coterie::level().name); },
         "Name of the instruction-set level in use.");
     m.def(
         "simd_levels",

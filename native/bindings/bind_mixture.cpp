@@ -6,9 +6,9 @@
 #include "mixture/mixture.hpp"
 
 using namespace nb::literals;
-using coterie::Covariance;
-using coterie::Mixture;
-using coterie::MixtureTask;
+using coterie::mixture::Covariance;
+using coterie::mixture::Mixture;
+using coterie::mixture::MixtureTask;
 
 namespace {
 
@@ -57,16 +57,16 @@ using Nodes = std::vector<std::tuple<int, int64_t, Output<double>>>;
 
 Nodes swept(PreparedMixture& self, const Block& block, const MixtureTask& task, int64_t first) {
     coterie::Team& team = block.team();
-    coterie::Swept swept;
+    coterie::mixture::Swept swept;
     {
         nb::gil_scoped_release release;
-        swept = coterie::sweep(team, task, first);
+        swept = coterie::mixture::sweep(team, task, first);
     }
     self.why = std::move(swept.plan.why);
     self.repeated = swept.repeated;
     self.abandoned = swept.abandoned;
     Nodes out;
-    for (coterie::Node& node : swept.nodes)
+    for (coterie::mixture::Node& node : swept.nodes)
         out.emplace_back(node.level, node.index, array_of(std::move(node.sums)));
     return out;
 }
@@ -84,7 +84,7 @@ size_t size_of_factors(Covariance kind, size_t k, size_t d) {
 } // namespace
 
 void bind_mixture(nb::module_& m) {
-    m.def("mixture_chunk_rows", &coterie::mixture_chunk_rows, "d"_a,
+    m.def("mixture_chunk_rows", &coterie::mixture::mixture_chunk_rows, "d"_a,
           "Blocks that begin at multiples of this many rows give the same bits as one block.");
 
     nb::class_<PreparedMixture>(m, "Mixture", "A Gaussian mixture, prepared for sweeps.")

@@ -6,8 +6,8 @@
 #include "table/interleave.hpp"
 
 using namespace nb::literals;
-using coterie::Column;
-using coterie::Number;
+using coterie::table::Column;
+using coterie::table::Number;
 
 namespace {
 
@@ -48,9 +48,9 @@ template <class T> bool interleave(const std::vector<nb::object>& arrays, Rows<T
     nb::gil_scoped_release release;
     const auto kernel = [] {
         if constexpr (std::is_same_v<T, double>)
-            return coterie::kernels().interleave64;
+            return coterie::level().table->interleave64;
         else
-            return coterie::kernels().interleave32;
+            return coterie::level().table->interleave32;
     }();
     return kernel(columns.data(), static_cast<int64_t>(d), static_cast<int64_t>(m), out.data(),
                   out.stride(0));

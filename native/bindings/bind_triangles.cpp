@@ -2,20 +2,22 @@
 #include "bindings/arrays.hpp"
 #include "core/level.hpp"
 #include "core/team.hpp"
+#include "mixture/kernels.hpp"
 #include "mixture/triangles.hpp"
 
 using namespace nb::literals;
 
 namespace {
 
-using coterie::triangle_size;
+using coterie::mixture::Kernels;
+using coterie::mixture::triangle_size;
 
 void fold(Input<double, 3> matrices, InOut<double, 2> triangles) {
     const size_t k = matrices.shape(0), d = matrices.shape(1), size = triangle_size(d);
     expect_shape("matrices", matrices, {k, d, d});
     expect_shape("triangles", triangles, {k, size});
     for (size_t c = 0; c < k; ++c)
-        coterie::fold(matrices.data() + c * d * d, d, triangles.data() + c * size);
+        coterie::mixture::fold(matrices.data() + c * d * d, d, triangles.data() + c * size);
 }
 
 void unfold(Input<double, 2> triangles, InOut<double, 3> matrices, bool symmetric) {
@@ -23,7 +25,8 @@ void unfold(Input<double, 2> triangles, InOut<double, 3> matrices, bool symmetri
     expect_shape("matrices", matrices, {k, d, d});
     expect_shape("triangles", triangles, {k, size});
     for (size_t c = 0; c < k; ++c)
-        coterie::unfold(triangles.data() + c * size, d, symmetric, matrices.data() + c * d * d);
+        coterie::mixture::unfold(triangles.data() + c * size, d, symmetric,
+                                 matrices.data() + c * d * d);
 }
 
 // Calls work(c) for c in [0, count), of which each takes about so many operations.
@@ -40,10 +43,10 @@ void share_out(coterie::Team& team, size_t count, double operations, const Work&
 }
 
 // A triangle becomes a root of it; false if it is not positive definite.
-bool root_of(bool (*coterie::Kernels::*root)(double*, int, double*), double* triangle, int d) {
-    const coterie::Kernels& level = coterie::kernels();
-    coterie::Buffer<double> scratch(level.root_doubles(d));
-    return (level.*root)(triangle, d, scratch.data());
+bool root_of(bool (*Kernels::*root)(double*, int, double*), double* triangle, int d) {
+    const Kernels& kernels = *coterie::level().mixture;
+    coterie::Buffer<double> scratch(kernels.root_scratch(d));
+    return (kernels.*root)(triangle, d, scratch.data());
 }
 
 void covariances_about(coterie::Team& team, Input<double, 2> second, Input<double, 1> mass,
@@ -55,8 +58,9 @@ void covariances_about(coterie::Team& team, Input<double, 2> second, Input<doubl
     expect_shape("out", out, {k, size});
     share_out(team, k, static_cast<double>(size), [&](size_t c) {
         std::vector<double> means(d);
-        coterie::covariance_about(second.data() + c * size, mass(c), first.data() + c * d,
-                                  shift.data() + c * d, d, means.data(), out.data() + c * size);
+        coterie::mixture::covariance_about(second.data() + c * size, mass(c), first.data() + c * d,
+                                           shift.data() + c * d, d, means.data(),
+                                           out.data() + c * size);
     });
 }
 
@@ -67,8 +71,9 @@ std::vector<bool> wider_than(coterie::Team& team, Input<double, 2> triangles, In
     std::vector<uint8_t> found(k);
     share_out(team, k, static_cast<double>(size) * d, [&](size_t c) {
         coterie::Buffer<double, coterie::Pages> rest(size);
-        coterie::less_unit(triangles.data() + c * size, root.data(), times, d, rest.data());
-        found[c] = root_of(&coterie::Kernels::cholesky, rest.data(), static_cast<int>(d));
+        coterie::mixture::less_unit(triangles.data() + c * size, root.data(), times, d,
+                                    rest.data());
+        found[c] = root_of(&Kernels::cholesky, rest.data(), static_cast<int>(d));
     });
     return {found.begin(), found.end()};
 }
@@ -79,8 +84,8 @@ double largest_reach(Input<double, 2> triangles, Input<double, 2> vectors) {
     std::vector<double> sums(d);
     double largest = 0.0;
     for (size_t c = 0; c < k; ++c) {
-        const double reach = coterie::largest_reach(triangles.data() + c * size,
-                                                    vectors.data() + c * d, d, sums.data());
+        const double reach = coterie::mixture::largest_reach(
+            triangles.data() + c * size, vectors.data() + c * d, d, sums.data());
         largest = reach <= largest ? largest : reach;
     }
     return largest;
@@ -89,7 +94,7 @@ double largest_reach(Input<double, 2> triangles, Input<double, 2> vectors) {
 bool cholesky(InOut<double, 1> triangle, int d) {
     expect_shape("triangle", triangle, {triangle_size(d)});
     nb::gil_scoped_release release;
-    return root_of(&coterie::Kernels::cholesky, triangle.data(), d);
+    return root_of(&Kernels::cholesky, triangle.data(), d);
 }
 
 // Which of them has no root, the first one; or -1.
@@ -108,7 +113,7 @@ int64_t inverse_roots(coterie::Team& team, Input<double, 2> triangles, Input<int
         double* to = out.data() + which(i) * size;
         if (from != to)
             std::copy(from, from + size, to);
-        found[i] = root_of(&coterie::Kernels::inverse_root, to, d);
+        found[i] = root_of(&Kernels::inverse_root, to, d);
     });
     for (size_t i = 0; i < count; ++i)
         if (!found[i])

@@ -3,7 +3,9 @@
 #include <bit>
 #include <cmath>
 
+#include "core/level.hpp"
 #include "core/scan.hpp"
+#include "kmeans/kernels.hpp"
 
 namespace coterie {
 namespace {
@@ -171,8 +173,9 @@ WideSum weighted_moments(Team& team, const Rows& rows, const Grid& grid,
         part.row.resize(static_cast<size_t>(6) * grid.padded);
     }
     team.for_chunks(rows.n, chunk_of(rows), [&](int t, int64_t begin, int64_t end) {
-        kernels().moments(rows, grid.view(), squares.view(), begin, end, parts[t].row.data(),
-                          parts[t].sums.data(), parts[t].squares.data());
+        level().kmeans->exact_sums(rows, grid.view(), squares.view(), begin, end,
+                                   parts[t].row.data(), parts[t].sums.data(),
+                                   parts[t].squares.data());
     });
     WideSum total;
     for (const Part& part : parts)

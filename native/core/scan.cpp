@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/level.hpp"
+#include "core/memory.hpp"
+#include "kmeans/kernels.hpp"
+
 namespace coterie {
 namespace {
 
@@ -139,7 +143,7 @@ void distances(Team& team, const Rows& rows, const double* means, int k, double*
         for (int c = 0; c < stride; ++c)
             means_t[static_cast<size_t>(l) * stride + c] =
                 c < k ? means[static_cast<size_t>(c) * d + l] : 0.0;
-    Model model;
+    kmeans::Model model;
     model.k = k;
     model.d = d;
     model.means_t = means_t.data();
@@ -147,9 +151,9 @@ void distances(Team& team, const Rows& rows, const double* means, int k, double*
     for (auto& row : scratch)
         row.resize(d + 8);
     team.for_chunks(rows.n, 512, [&](int t, int64_t begin, int64_t end) {
-        Worker worker;
+        kmeans::Worker worker;
         worker.row = scratch[t].data();
-        kernels().distances(rows, model, worker, begin, end, out + begin * k);
+        level().kmeans->distances(rows, model, worker, begin, end, out + begin * k);
     });
 }
 

@@ -2,14 +2,22 @@
 #pragma once
 
 #include <optional>
+#include <utility>
+#include <vector>
 
+#include "core/exact_sum.hpp"
+#include "core/rows.hpp"
 #include "core/team.hpp"
-#include "kmeans/packed_means.hpp"
 
 namespace coterie {
 
 // Rows per chunk of a pass that does little with each value.
 inline int64_t chunk_of(const Rows& rows) { return rows.d < 4096 ? (1 << 16) / (rows.d + 1) : 16; }
+
+// Smallest and largest value of each column.
+struct Ranges {
+    std::vector<double> low, high; // (d,)
+};
 
 struct Scan {
     Ranges ranges;

@@ -6,7 +6,7 @@
 #include "core/union_find.hpp"
 #include "dbscan/index.hpp"
 
-namespace coterie {
+namespace coterie::dbscan {
 namespace {
 
 void pause(Team& team, int thread, int64_t j) {
@@ -145,4 +145,4 @@ bool enough_weight(std::vector<double>& values, double min_samples) {
     return total >= min_samples;
 }
 
-} // namespace coterie
+} // namespace coterie::dbscan

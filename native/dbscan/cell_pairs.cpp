@@ -1,9 +1,9 @@
 // cell_pairs.cpp: is any point of one full cell nearby any point of another?
 #include <algorithm>
 
-#include "dbscan/grid_kernels.hpp"
+#include "dbscan/kernels.hpp"
 
-namespace coterie {
+namespace coterie::dbscan {
 namespace {
 
 constexpr int64_t kFewPairs = 256;
@@ -94,4 +94,4 @@ bool any_nearby(const GridTask& task, int thread, int32_t a_begin, int32_t a, in
     return PairSearch(task, thread)(slots.data(), a, slots.data() + a, b);
 }
 
-} // namespace coterie
+} // namespace coterie::dbscan

@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-namespace coterie {
+namespace coterie::dbscan {
 namespace {
 
 constexpr double kShrink = 1e-5;     // of a cell's side: more than all rounding together
@@ -263,4 +263,4 @@ GridView CliqueGrid::view_of(const Cells& cells) const {
             row_.data(),        inner_,    outer_};
 }
 
-} // namespace coterie
+} // namespace coterie::dbscan

@@ -12,7 +12,7 @@
 #include "core/memory.hpp"
 #include "dbscan/metric.hpp"
 
-namespace coterie {
+namespace coterie::dbscan {
 
 // Vectors may look up to kBeyond elements beyond the end of keys and coordinates.
 constexpr int kBeyond = 16;
@@ -70,4 +70,4 @@ private:
 // Cells handed out together: enough chunks for every thread, also where cells are few and full.
 int64_t some_cells(int64_t cells);
 
-} // namespace coterie
+} // namespace coterie::dbscan

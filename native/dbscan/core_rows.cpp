@@ -3,7 +3,7 @@
 
 #include "dbscan/index.hpp"
 
-namespace coterie {
+namespace coterie::dbscan {
 namespace {
 
 int64_t some_rows(const Rows& rows) { return std::clamp(int64_t{1 << 17} / rows.d, 256L, 16384L); }
@@ -59,4 +59,4 @@ void CoreRows::copy(Team& team, int64_t* indices, void* values) const {
     });
 }
 
-} // namespace coterie
+} // namespace coterie::dbscan

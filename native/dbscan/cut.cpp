@@ -4,7 +4,7 @@
 
 #include "dbscan/every_eps.hpp"
 
-namespace coterie {
+namespace coterie::dbscan {
 namespace {
 
 constexpr int64_t kSomeRows = 1 << 15;
@@ -58,4 +58,4 @@ int64_t cut(Team& team, const Path& path, double reach, int64_t* labels) {
     return clusters;
 }
 
-} // namespace coterie
+} // namespace coterie::dbscan

@@ -6,9 +6,9 @@
 #include <stdexcept>
 
 #include "core/union_find.hpp"
-#include "dbscan/path_kernels.hpp"
+#include "dbscan/kernels.hpp"
 
-namespace coterie {
+namespace coterie::dbscan {
 namespace {
 
 constexpr int64_t kSomeLeaves = 16; // a chunk of work
@@ -311,4 +311,4 @@ void Reachability::span(Team& team, const Near& near, const Chain& out) {
     work.chain(team, out);
 }
 
-} // namespace coterie
+} // namespace coterie::dbscan

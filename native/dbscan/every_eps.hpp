@@ -14,7 +14,7 @@
 
 #include "dbscan/metric.hpp"
 
-namespace coterie {
+namespace coterie::dbscan {
 
 // What nearest() and span() find, all (n,) unless said otherwise; memory of the caller.
 struct Near {
@@ -57,4 +57,4 @@ struct Path {
 // number of clusters.
 int64_t cut(Team& team, const Path& path, double reach, int64_t* labels);
 
-} // namespace coterie
+} // namespace coterie::dbscan

@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <limits>
 
-#include "dbscan/grid_kernels.hpp"
 #include "dbscan/index.hpp"
+#include "dbscan/kernels.hpp"
 
-namespace coterie {
+namespace coterie::dbscan {
 namespace {
 
 class GridDensity final : public DensityIndex {
@@ -164,4 +164,4 @@ std::unique_ptr<DensityIndex> grid_density(Team& team, const Space& space, std::
     return std::make_unique<GridDensity>(team, space, frame);
 }
 
-} // namespace coterie
+} // namespace coterie::dbscan

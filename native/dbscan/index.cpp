@@ -4,7 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
-namespace coterie {
+namespace coterie::dbscan {
 namespace {
 
 // A zero row has cosine distance one to all rows; no coordinates give it that once it is nearby.
@@ -55,4 +55,4 @@ void reach(Team& team, const Space& cores, const int64_t* core_labels, const Spa
         out[i] = -1;
 }
 
-} // namespace coterie
+} // namespace coterie::dbscan

@@ -10,7 +10,7 @@
 
 #include "dbscan/metric.hpp"
 
-namespace coterie {
+namespace coterie::dbscan {
 
 // What makes a row a core point: at least this many rows nearby, itself included, or this much
 // weight: the exact sum of the weights nearby, rounded once to float64.
@@ -79,4 +79,4 @@ private:
 // Exact sum of the weights, rounded once, at least min_samples? `values` is used up.
 bool enough_weight(std::vector<double>& values, double min_samples);
 
-} // namespace coterie
+} // namespace coterie::dbscan

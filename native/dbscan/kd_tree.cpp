@@ -7,7 +7,7 @@
 
 #include "dbscan/kd_tree_top.hpp"
 
-namespace coterie {
+namespace coterie::dbscan {
 namespace {
 
 constexpr int kSegments = 64;  // parts of the data, read independently
@@ -307,4 +307,4 @@ template <class T> TreeView<T> Tree<T>::view() const {
 template class Tree<float>;
 template class Tree<double>;
 
-} // namespace coterie
+} // namespace coterie::dbscan

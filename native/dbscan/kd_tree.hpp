@@ -13,7 +13,7 @@
 #include "core/memory.hpp"
 #include "dbscan/metric.hpp"
 
-namespace coterie {
+namespace coterie::dbscan {
 
 constexpr int kLeaf = 32; // at most 32: sets of points of a leaf are the bits of a word
 
@@ -90,4 +90,4 @@ private:
 extern template class Tree<float>;
 extern template class Tree<double>;
 
-} // namespace coterie
+} // namespace coterie::dbscan

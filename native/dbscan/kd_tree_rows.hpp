@@ -3,7 +3,7 @@
 
 #include "dbscan/kd_tree.hpp"
 
-namespace coterie {
+namespace coterie::dbscan {
 
 // Calls use(pointer to the row's coordinates) without a copy where rows are their own coordinates.
 template <class Use>
@@ -38,4 +38,4 @@ template <class T> struct Reader {
     }
 };
 
-} // namespace coterie
+} // namespace coterie::dbscan

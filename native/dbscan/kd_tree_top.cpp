@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace coterie {
+namespace coterie::dbscan {
 namespace {
 
 constexpr int kBucketRows = 2048; // about what a bucket should hold: its rows fit in cache
@@ -92,4 +92,4 @@ void Router<T>::route(const T* x, int64_t first, int count, int d, uint16_t* out
 template class Router<float>;
 template class Router<double>;
 
-} // namespace coterie
+} // namespace coterie::dbscan

@@ -3,7 +3,7 @@
 
 #include "dbscan/kd_tree_rows.hpp"
 
-namespace coterie {
+namespace coterie::dbscan {
 
 constexpr int kTogether = 8; // rows routed side by side
 
@@ -31,4 +31,4 @@ private:
 extern template class Router<float>;
 extern template class Router<double>;
 
-} // namespace coterie
+} // namespace coterie::dbscan

@@ -6,7 +6,7 @@
 
 #include "dbscan/kd_tree_rows.hpp"
 
-namespace coterie {
+namespace coterie::dbscan {
 
 TreeFrame TreeFrame::around(Team& team, const std::vector<const Space*>& spaces,
                             bool may_be_single) {
@@ -59,4 +59,4 @@ TreeFrame TreeFrame::around(Team& team, const std::vector<const Space*>& spaces,
     return frame;
 }
 
-} // namespace coterie
+} // namespace coterie::dbscan

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace coterie {
+namespace coterie::dbscan {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
@@ -201,4 +201,4 @@ void Space::set_bounds() {
     bounds_ = {std::max(0.0, inner * (1 - rounding) - slack), outer * (1 + rounding) + slack};
 }
 
-} // namespace coterie
+} // namespace coterie::dbscan

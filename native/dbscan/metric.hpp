@@ -11,7 +11,7 @@
 #include "core/rows.hpp"
 #include "core/team.hpp"
 
-namespace coterie {
+namespace coterie::dbscan {
 
 enum class Metric : uint8_t { euclidean, manhattan, chebyshev, minkowski, cosine, haversine };
 
@@ -74,4 +74,4 @@ private:
     Bounds bounds_{};
 };
 
-} // namespace coterie
+} // namespace coterie::dbscan

@@ -5,9 +5,9 @@
 
 #include "core/level.hpp"
 #include "dbscan/index.hpp"
-#include "dbscan/tree_kernels.hpp"
+#include "dbscan/kernels.hpp"
 
-namespace coterie {
+namespace coterie::dbscan {
 namespace {
 
 constexpr int32_t kListCapacity = 128; // neighbours listed of a point that may be a border
@@ -370,4 +370,4 @@ void tree_reach(Team& team, const Space& cores, const int64_t* core_labels, cons
         reach_by<double>(team, cores, core_labels, queries, frame, out);
 }
 
-} // namespace coterie
+} // namespace coterie::dbscan

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace coterie {
+namespace coterie::kmeans {
 namespace {
 
 constexpr int64_t kManyValues = 1 << 16; // of means: worth sharing out
@@ -200,4 +200,4 @@ void Clocks::list_neighbours(const Model& model, int a,
     list_lengths_[a] = static_cast<int32_t>(near.size()) + 1;
 }
 
-} // namespace coterie
+} // namespace coterie::kmeans

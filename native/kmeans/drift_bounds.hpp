@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/level.hpp"
 #include "core/memory.hpp"
 #include "core/team.hpp"
+#include "kmeans/kernels.hpp"
 
-namespace coterie {
+namespace coterie::kmeans {
 
 class Clocks {
 public:
@@ -45,4 +45,4 @@ private:
     std::vector<int32_t> list_lengths_;
 };
 
-} // namespace coterie
+} // namespace coterie::kmeans

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace coterie {
+namespace coterie::kmeans {
 namespace {
 
 constexpr int64_t kChunkWork = 1 << 22; // products per chunk: about a tenth of a millisecond
@@ -45,31 +45,32 @@ void Lloyd::forget(const double* means, int k) {
     low_ = rows_in_lanes(rows_, k);
     local_ = low_ && algorithm_ != Algorithm::brute;
     order_ = low_ || rows_.sparse() ? std::vector<int32_t>{}
-                                    : neighbouring_order(means, k, rows_.d, kernels_->width);
+                                    : neighbouring_order(means, k, rows_.d, level_->width);
 }
 
 StepCounts Lloyd::step(Team& team, const double* means, int k) {
-    const Kernels& kernels = coterie::kernels();
+    const Level& level = coterie::level();
     const FrameOwner frame(ranges_, means, k, rows_.sparse());
-    const bool fresh = k != k_ || kernels_ != &kernels || !frame_ || !(*frame_ == frame);
-    kernels_ = &kernels;
+    const bool fresh = k != k_ || level_ != &level || !frame_ || !(*frame_ == frame);
+    level_ = &level;
     frame_ = frame;
     if (fresh)
         forget(means, k);
     k_ = 0; // until the step is whole: what an interrupt leaves behind cannot be trusted
 
-    prepared_.prepare(team, kernels, rows_, means, k, frame_->view(), order_);
+    prepared_.prepare(team, level, rows_, means, k, frame_->view(), order_);
     Model& model = prepared_.model;
     model.brute = algorithm_ == Algorithm::brute;
     if (fresh) {
-        plan_.start(rows_, kernels, model, low_);
-        clocks_.start(model, kernels.width, local_);
+        plan_.start(rows_, level, model, low_);
+        clocks_.start(model, level.width, local_);
     } else {
         clocks_.advance(team, model);
         plan_.choose_directions(rows_, model);
     }
-    plan_.prepare_sketches(team, kernels, model);
-    ready_threads(team, low_ ? kernels.scratch_low(model) : kernels.scratch_high(model));
+    plan_.prepare_sketches(team, level, model);
+    ready_threads(team, low_ ? level.kmeans->few_columns_scratch(model)
+                             : level.kmeans->many_columns_scratch(model));
 
     const SumLayout layout{grid_ ? grid_->view() : LimbGrid{},
                            mass_grid_ ? mass_grid_->view() : LimbGrid{}};
@@ -79,7 +80,7 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
     // Few rows are shared out evenly.
     const int64_t share = (rows_.n / (2 * team.size()) / 48 + 1) * 48;
     const int64_t chunk = std::min(most, share);
-    const auto assign = low_ ? kernels.assign_low : kernels.assign_high;
+    const auto assign = low_ ? level.kmeans->assign_few_columns : level.kmeans->assign_many_columns;
     team.for_chunks(rows_.n, chunk, [&](int t, int64_t begin, int64_t end) {
         Thread& thread = threads_[t];
         const bool trial = plan_.tries(begin / chunk);
@@ -182,4 +183,4 @@ void Lloyd::totals(int64_t* sums, int64_t* mass) const {
     std::memcpy(mass, masses_.data(), sizeof(int64_t) * k_ * (mass_grid_ ? mass_grid_->levels : 1));
 }
 
-} // namespace coterie
+} // namespace coterie::kmeans

@@ -9,7 +9,7 @@
 #include "kmeans/drift_bounds.hpp"
 #include "kmeans/row_bounds.hpp"
 
-namespace coterie {
+namespace coterie::kmeans {
 
 enum class Algorithm : uint8_t { brute, bounds };
 
@@ -49,7 +49,7 @@ private:
     bool low_ = false;   // vectors hold rows
     bool local_ = false; // clocks follow only neighbouring means
     bool blank_ = true;  // there are no labels
-    const Kernels* kernels_ = nullptr;
+    const Level* level_ = nullptr;
     std::optional<FrameOwner> frame_;
     std::vector<int32_t> order_; // position -> mean
     PreparedModel prepared_;
@@ -59,4 +59,4 @@ private:
     std::vector<Thread> threads_;
 };
 
-} // namespace coterie
+} // namespace coterie::kmeans

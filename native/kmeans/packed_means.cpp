@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace coterie {
+namespace coterie::kmeans {
 
 FrameOwner::FrameOwner(const Ranges& ranges, const double* means, int k, bool sparse) {
     const int d = static_cast<int>(ranges.low.size());
@@ -37,10 +37,9 @@ Frame FrameOwner::view() const {
     return {centre_.data(), unit_, !centred && unit_ == 1.0};
 }
 
-void PreparedModel::prepare(Team& team, const Kernels& kernels, const Rows& rows,
-                            const double* means, int k, const Frame& frame,
-                            const std::vector<int32_t>& order) {
-    const int d = rows.d, width = kernels.width;
+void PreparedModel::prepare(Team& team, const Level& level, const Rows& rows, const double* means,
+                            int k, const Frame& frame, const std::vector<int32_t>& order) {
+    const int d = rows.d, width = level.width;
     const int kp = (k + width - 1) / width * width, d_padded = (d + 15) / 16 * 16;
     low_ = rows_in_lanes(rows, k);
     model.k = k;
@@ -59,7 +58,7 @@ void PreparedModel::prepare(Team& team, const Kernels& kernels, const Rows& rows
     model.order = order_.data();
     model.position = position_.data();
 
-    const std::vector<double> lengths = rows.sparse() ? pack_columns(team) : pack_means(kernels);
+    const std::vector<double> lengths = rows.sparse() ? pack_columns(team) : pack_means(level);
     squares_.resize(kp);
     for (int p = 0; p < kp; ++p)
         squares_[p] = order_[p] < 0 ? 1e30f : static_cast<float>(lengths[p]);
@@ -72,7 +71,7 @@ void PreparedModel::prepare(Team& team, const Kernels& kernels, const Rows& rows
     model.panels = panels_.data();
     model.by_column = by_column_.data();
     model.reach = static_cast<float>(std::sqrt(longest) * 1.00001);
-    model.roundings = kernels.fused ? 1 : 2;
+    model.roundings = level.fused ? 1 : 2;
     model.error = model.error_of(d);
     model.means_t = means_t_.data();
     model.live = live_.data();
@@ -94,8 +93,8 @@ float PreparedModel::framed(int p, int64_t l) const {
 }
 
 // Dense rows: all means, and the squares of their lengths by position.
-std::vector<double> PreparedModel::pack_means(const Kernels& kernels) {
-    const int k = model.k, d = model.d, kp = model.kp, width = kernels.width;
+std::vector<double> PreparedModel::pack_means(const Level& level) {
+    const int k = model.k, d = model.d, kp = model.kp, width = level.width;
     const size_t padded = model.d_padded;
     means_t_.resize(static_cast<size_t>(d) * ((k + 7) / 8 * 8));
     for (int l = 0; l < d; ++l)
@@ -190,4 +189,4 @@ std::vector<int32_t> neighbouring_order(const double* means, int k, int d, int w
     return order;
 }
 
-} // namespace coterie
+} // namespace coterie::kmeans

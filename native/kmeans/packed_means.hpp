@@ -3,14 +3,11 @@
 
 #include "core/level.hpp"
 #include "core/memory.hpp"
+#include "core/scan.hpp"
 #include "core/team.hpp"
+#include "kmeans/kernels.hpp"
 
-namespace coterie {
-
-// Smallest and largest value of each column.
-struct Ranges {
-    std::vector<double> low, high; // (d,)
-};
+namespace coterie::kmeans {
 
 // The frame that brings the data and the means near one, so that float32 squares neither
 // overflow nor vanish: a column far from zero is centred, and the unit is a power of two.
@@ -28,14 +25,14 @@ private:
 class PreparedModel {
 public:
     // `order`: position -> mean, a permutation of 0..k-1; empty for the identity.
-    void prepare(Team& team, const Kernels& kernels, const Rows& rows, const double* means, int k,
+    void prepare(Team& team, const Level& level, const Rows& rows, const double* means, int k,
                  const Frame& frame, const std::vector<int32_t>& order);
     Model model;
 
 private:
     void turn_column(int64_t l);
     float framed(int p, int64_t l) const;
-    std::vector<double> pack_means(const Kernels& kernels);
+    std::vector<double> pack_means(const Level& level);
     std::vector<double> pack_columns(Team& team);
 
     bool low_ = false; // vectors hold rows
@@ -47,4 +44,4 @@ private:
 // Means that lie together get positions that lie together, in runs of `width`.
 std::vector<int32_t> neighbouring_order(const double* means, int k, int d, int width);
 
-} // namespace coterie
+} // namespace coterie::kmeans

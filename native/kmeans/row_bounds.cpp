@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace coterie {
+namespace coterie::kmeans {
 namespace {
 
 constexpr int kMostFloats = 64;        // of bounds by group: a group is a bit of a 64-bit word
@@ -34,11 +34,11 @@ void plan_groups(const Rows& rows, int width, Model& model) {
 
 } // namespace
 
-void RowPlan::start(const Rows& rows, const Kernels& kernels, Model& model, bool low) {
+void RowPlan::start(const Rows& rows, const Level& level, Model& model, bool low) {
     const bool many_columns = !low && !rows.sparse() && !model.brute;
     model.groups = model.panels_per_group = model.record = 0;
     if (many_columns)
-        plan_groups(rows, kernels.width, model);
+        plan_groups(rows, level.width, model);
     groups_ = model.groups;
     grouped_ = joining_ = false;
     sketches_ = many_columns && groups_ == 0 && rows.d >= kLongRow;
@@ -67,10 +67,10 @@ void RowPlan::choose_directions(const Rows& rows, const Model& model) {
     read_ = decided_ = 0;
 }
 
-void RowPlan::prepare_sketches(Team& team, const Kernels& kernels, Model& model) {
+void RowPlan::prepare_sketches(Team& team, const Level& level, Model& model) {
     model.sketch = {};
     if (sketch_.exists())
-        sketch_.prepare(team, kernels, model.means, model);
+        sketch_.prepare(team, level, model.means, model);
 }
 
 RowState RowPlan::state(int32_t* labels, bool trial, bool fresh) {
@@ -89,4 +89,4 @@ void RowPlan::learn(const Trial& trial, int64_t read, int64_t decided, bool fres
     grouped_ = grouped_ || joining_;
 }
 
-} // namespace coterie
+} // namespace coterie::kmeans

@@ -4,7 +4,7 @@
 
 #include "kmeans/sketch.hpp"
 
-namespace coterie {
+namespace coterie::kmeans {
 
 // What a thread did in chunks without bounds by group [0], and in those that try them [1].
 struct Trial {
@@ -14,11 +14,11 @@ struct Trial {
 class RowPlan {
 public:
     // Nothing is kept yet. low: vectors hold rows.
-    void start(const Rows& rows, const Kernels& kernels, Model& model, bool low);
+    void start(const Rows& rows, const Level& level, Model& model, bool low);
 
     // Before every step but the first: directions are chosen, or given up, when it is time.
     void choose_directions(const Rows& rows, const Model& model);
-    void prepare_sketches(Team& team, const Kernels& kernels, Model& model);
+    void prepare_sketches(Team& team, const Level& level, Model& model);
 
     // Does this chunk try bounds by group?
     bool tries(int64_t chunk) const { return groups_ > 0 && chunk % kTrial == 0; }
@@ -42,4 +42,4 @@ private:
     int64_t read_ = 0, decided_ = 0; // rows, with the directions in use
 };
 
-} // namespace coterie
+} // namespace coterie::kmeans

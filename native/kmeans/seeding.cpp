@@ -8,7 +8,7 @@
 
 #include "core/hash.hpp"
 
-namespace coterie {
+namespace coterie::kmeans {
 namespace {
 
 constexpr int64_t kChunk = 8192;        // whole vectors of runs
@@ -75,7 +75,7 @@ std::vector<Holding> merged(std::vector<Found>& parts) {
 Seeding::Seeding(const Rows& rows, const Ranges& ranges, const int32_t* copies, int bucket_bits,
                  int64_t seeds)
     : rows_(rows), frame_(ranges, nullptr, 0, false), copies_(copies), bucket_bits_(bucket_bits),
-      expected_(seeds), kernels_(kernels()), units_(buckets()) {}
+      expected_(seeds), level_(level()), units_(buckets()) {}
 
 SeedPass Seeding::pass(int shift) const {
     SeedPass pass;
@@ -119,7 +119,7 @@ void Seeding::prepare(Team& team) {
         for (int64_t i = begin; i < end; ++i)
             bucket_[i] = static_cast<uint16_t>(hash_row(rows_, i) >> (64 - bucket_bits_));
         if (few)
-            kernels_.turn_columns(pass, begin, end, columns_.data());
+            level_.kmeans->transpose_columns(pass, begin, end, columns_.data());
     });
 }
 
@@ -146,7 +146,7 @@ void Seeding::arrange(Team& team) {
         part.nearest.resize(kSegment);
         part.starts.resize(cells + 1);
         const int64_t count = end - begin;
-        kernels_.find_cells(pass, begin, end, cuts.data(), bits, part.key.data());
+        level_.kmeans->find_cells(pass, begin, end, cuts.data(), bits, part.key.data());
         sort_by_key(part.key.data(), count, cells, part.starts.data(), &order_[begin]);
         std::copy_n(&bucket_[begin], count, part.bucket.data());
         std::copy_n(&nearest32_[begin], count, part.nearest.data());
@@ -154,7 +154,7 @@ void Seeding::arrange(Team& team) {
             bucket_[begin + i] = part.bucket[order_[begin + i]];
             nearest32_[begin + i] = part.nearest[order_[begin + i]];
         }
-        kernels_.turn_columns(pass, begin, end, columns_.data());
+        level_.kmeans->transpose_columns(pass, begin, end, columns_.data());
         for (int64_t first = begin; first < end; first += kRunRows) {
             const float* run = &nearest32_[first];
             farthest_[first / kRunRows] =
@@ -168,7 +168,7 @@ void Seeding::arrange(Team& team) {
 
 // (d, 2^bits - 1) values that cut each column into parts with as many rows, about.
 std::vector<float> Seeding::cuts(int bits) const {
-    const int count = (1 << bits) - 1, d = rows_.d, width = kernels_.width;
+    const int count = (1 << bits) - 1, d = rows_.d, width = level_.width;
     const int64_t m = std::min(rows_.n, kSample);
     std::vector<float> out, sample(m);
     for (int l = 0; l < d; ++l) {
@@ -232,8 +232,8 @@ double Seeding::approach(Team& team, const double* seed, int shift) {
     team.for_chunks(rows_.n, kChunk, [&](int t, int64_t begin, int64_t end) {
         Part& part = parts[t];
         part.largest =
-            std::max(part.largest,
-                     kernels_.approach(pass, begin, end, part.scratch.data(), part.units.data()));
+            std::max(part.largest, level_.kmeans->approach(pass, begin, end, part.scratch.data(),
+                                                           part.units.data()));
     });
     if (pass.anew)
         std::fill(units_.begin(), units_.end(), 0);
@@ -260,7 +260,7 @@ void Seeding::potentials(Team& team, const double* candidates, int trials, int s
     for (auto& part : parts)
         part.assign(trials + 8, 0);
     team.for_chunks(rows_.n, kChunk, [&](int t, int64_t begin, int64_t end) {
-        kernels_.potentials(pass, begin, end, scratch[t].data(), parts[t].data());
+        level_.kmeans->potentials(pass, begin, end, scratch[t].data(), parts[t].data());
     });
     for (const auto& part : parts)
         for (int r = 0; r < trials; ++r)
@@ -270,7 +270,7 @@ void Seeding::potentials(Team& team, const double* candidates, int trials, int s
 std::vector<Holding> Seeding::holdings(Team& team, const int32_t* buckets, int count, int shift) {
     std::vector<Found> parts(team.size());
     const std::vector<uint16_t> wanted(buckets, buckets + count);
-    const auto seek = kernels_.seek_buckets;
+    const auto seek = level_.kmeans->seek_buckets;
     const double magic = std::ldexp(1.5, 52 - shift);
     const SeedPass pass = this->pass(shift);
     const auto hold = [&](int t, int64_t place) {
@@ -361,4 +361,4 @@ std::vector<Holding> Seeding::smallest_hashes(Team& team, uint64_t salt, int cou
     return out;
 }
 
-} // namespace coterie
+} // namespace coterie::kmeans

@@ -11,7 +11,7 @@
 #include "core/team.hpp"
 #include "kmeans/packed_means.hpp"
 
-namespace coterie {
+namespace coterie::kmeans {
 
 constexpr int kMostBucketBits = 13; // found in a short scan, counted in the caches
 
@@ -65,7 +65,7 @@ private:
     const int32_t* copies_;
     int bucket_bits_;
     int64_t expected_;
-    const Kernels& kernels_; // of the level in use at the start: columns_ is packed by its width
+    const Level& level_; // in use at the start: columns_ is packed by its width
     bool coarse_ = true;
     int seeds_ = 0;        // since the start
     int shift_ = 0;        // that units_ were counted with
@@ -85,4 +85,4 @@ private:
     Buffer<uint32_t> starts_;
 };
 
-} // namespace coterie
+} // namespace coterie::kmeans

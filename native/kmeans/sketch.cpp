@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace coterie {
+namespace coterie::kmeans {
 namespace {
 
 constexpr int kSample = 512; // rows that show what varies most
@@ -118,8 +118,8 @@ void SketchOwner::build(const Rows& rows, const Frame& frame, const double* mean
     view_.basis = short_basis_.data();
 }
 
-void SketchOwner::prepare(Team& team, const Kernels& kernels, const double* means, Model& model) {
-    const int d = model.d, width = kernels.width;
+void SketchOwner::prepare(Team& team, const Level& level, const double* means, Model& model) {
+    const int d = model.d, width = level.width;
     means_.resize(static_cast<size_t>(model.kp) * kDirections);
     means_.zero();
     apart_.resize(model.kp);
@@ -142,7 +142,7 @@ void SketchOwner::prepare(Team& team, const Kernels& kernels, const double* mean
         apart_[p] = static_cast<float>(std::sqrt(std::max(left, 0.0)) * 1.000001);
     });
     // A product of a row is a sum in at least four lanes: so many terms are rounded one by one.
-    const double rounding = (d / 4 + 20) * 0x1p-24 * (kernels.fused ? 1.01 : 2.02);
+    const double rounding = (d / 4 + 20) * 0x1p-24 * (level.fused ? 1.01 : 2.02);
     const double slip = std::sqrt(static_cast<double>(kDirections)) * rounding;
     view_.means = means_.data();
     view_.apart = apart_.data();
@@ -151,4 +151,4 @@ void SketchOwner::prepare(Team& team, const Kernels& kernels, const double* mean
     model.sketch = view_;
 }
 
-} // namespace coterie
+} // namespace coterie::kmeans

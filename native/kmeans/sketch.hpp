@@ -12,14 +12,14 @@
 #include "core/team.hpp"
 #include "kmeans/packed_means.hpp"
 
-namespace coterie {
+namespace coterie::kmeans {
 
 class SketchOwner {
 public:
     // Directions for these means. In the frame of the model.
     void build(const Rows& rows, const Frame& frame, const double* means, int k);
     // The means of a step, in short.
-    void prepare(Team& team, const Kernels& kernels, const double* means, Model& model);
+    void prepare(Team& team, const Level& level, const double* means, Model& model);
     void drop() { view_ = {}; }
     bool exists() const { return view_.basis != nullptr; }
 
@@ -34,4 +34,4 @@ private:
     Buffer<float> short_basis_, means_, apart_;
 };
 
-} // namespace coterie
+} // namespace coterie::kmeans

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace coterie {
+namespace coterie::mixture {
 namespace {
 
 // A factor times a mean far from the origin loses digits; then the mean is subtracted first.
@@ -222,4 +222,4 @@ void Mixture::describe(MixtureTask& task) const {
     task.model.own_centres = own_centres_;
 }
 
-} // namespace coterie
+} // namespace coterie::mixture

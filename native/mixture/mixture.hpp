@@ -13,7 +13,7 @@
 #include "mixture/task.hpp"
 #include "mixture/triangles.hpp"
 
-namespace coterie {
+namespace coterie::mixture {
 
 // A mixture prepared for the kernels.
 class Mixture {
@@ -67,4 +67,4 @@ struct Swept {
 // first: number of the block's first row.
 Swept sweep(Team& team, const MixtureTask& task, int64_t first);
 
-} // namespace coterie
+} // namespace coterie::mixture

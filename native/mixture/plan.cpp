@@ -3,7 +3,7 @@
 
 #include "mixture/task.hpp"
 
-namespace coterie {
+namespace coterie::mixture {
 namespace {
 
 // Bounds on densities pay from this number of columns on.
@@ -93,4 +93,4 @@ MixturePlan plan_of(const MixtureTask& task) {
     return plan;
 }
 
-} // namespace coterie
+} // namespace coterie::mixture

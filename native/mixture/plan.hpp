@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace coterie {
+namespace coterie::mixture {
 
 struct MixtureTask;
 
@@ -46,4 +46,4 @@ constexpr double kMostLeftOver = 0.4;
 // Of moments about the origin: adding all components at once pays from this part on.
 constexpr double kManyMatter = 0.6;
 
-} // namespace coterie
+} // namespace coterie::mixture

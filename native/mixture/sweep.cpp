@@ -5,9 +5,10 @@
 #include <thread>
 
 #include "core/level.hpp"
+#include "mixture/kernels.hpp"
 #include "mixture/mixture.hpp"
 
-namespace coterie {
+namespace coterie::mixture {
 namespace {
 
 constexpr int kMostParts = 8; // of the moments of a component
@@ -24,11 +25,11 @@ struct Directions {
         Buffer<float, Pages> each(static_cast<size_t>(k) * k * (1 + d));
         by_column.resize(k * size);
         units.resize(static_cast<size_t>(k) * k * padded);
-        const Kernels& level = kernels();
-        const size_t room = level.directions_doubles(task);
+        const Kernels& kernels = *level().mixture;
+        const size_t room = kernels.directions_scratch(task);
         team.for_chunks(k, 1, [&](int thread, int64_t c, int64_t) {
-            level.mixture_directions(task, static_cast<int>(c), team.room(thread, room),
-                                     each.data(), units.data());
+            kernels.find_directions(task, static_cast<int>(c), team.room(thread, room), each.data(),
+                                    units.data());
         });
         for (int own = 0; own < k; ++own)
             for (int i = 0; i <= d; ++i) {
@@ -100,19 +101,19 @@ size_t size_of(const MixtureTask& task) {
 
 // Each thread sums chunks of its own.
 std::vector<Node> sweep_chunks(Team& team, MixtureTask task, int64_t first) {
-    const Kernels& level = kernels();
+    const Kernels& kernels = *level().mixture;
     const int64_t rows = task.shape.shared() ? 1024 : task.shape.chunk_rows();
     const int64_t before = first / rows, chunks = (task.rows.block->n + rows - 1) / rows;
     const size_t size = size_of(task);
     Tree tree(size);
     task.m_step.sums &= task.m_step.moments;
-    const size_t room = level.mixture_doubles(task) + 8;
+    const size_t room = kernels.sweep_scratch(task) + 8;
     team.for_chunks(chunks, 1, [&](int thread, int64_t begin, int64_t end) {
         for (int64_t chunk = begin; chunk < end; ++chunk) {
             Buffer<double, Pages> sums;
             if (size > 0)
                 sums = tree.blank();
-            level.mixture(task, chunk * rows, std::min(task.rows.block->n, (chunk + 1) * rows),
+            kernels.sweep(task, chunk * rows, std::min(task.rows.block->n, (chunk + 1) * rows),
                           team.room(thread, room), sums.data(), Pause{&team, thread});
             if (size > 0)
                 tree.add(before + chunk, std::move(sums));
@@ -140,7 +141,7 @@ public:
         if (task_.m_step.moments) // (kKept, k, kStretch)
             task_.m_step.shares = team.room(team.size(), std::min<int64_t>(stretches, kKept) *
                                                              task.shape.k * kStretch);
-        room_ = std::max(level_.mixture_doubles(task_), level_.moments_doubles(task_)) + 8;
+        room_ = std::max(kernels_.sweep_scratch(task_), kernels_.moments_scratch(task_)) + 8;
     }
 
     std::vector<Node> run() {
@@ -200,7 +201,7 @@ private:
             await(count, piece.stretch - kKept + 1, thread);
         const MixtureTask task = at(piece.stretch);
         const int64_t from = task.m_step.shared_from + piece.leaf * kLeafRows;
-        level_.mixture(task, from, std::min(end_, from + kLeafRows), team_.room(thread, room_),
+        kernels_.sweep(task, from, std::min(end_, from + kLeafRows), team_.room(thread, room_),
                        &likelihoods_[piece.stretch * kLeaves + piece.leaf], Pause{&team_, thread});
         leaves_[piece.stretch].fetch_add(1, std::memory_order_release);
     }
@@ -212,8 +213,8 @@ private:
               static_cast<int>((end - task.m_step.shared_from + kLeafRows - 1) / kLeafRows),
               thread);
         await(added_[piece.part], piece.stretch, thread);
-        level_.mixture_moments(task, end, piece.part / parts_, piece.part % parts_, parts_,
-                               team_.room(thread, room_), sums, Pause{&team_, thread});
+        kernels_.add_moments(task, end, piece.part / parts_, piece.part % parts_, parts_,
+                             team_.room(thread, room_), sums, Pause{&team_, thread});
         added_[piece.part].fetch_add(1, std::memory_order_release);
     }
 
@@ -226,7 +227,7 @@ private:
         }
     }
 
-    const Kernels& level_ = kernels();
+    const Kernels& kernels_ = *level().mixture;
     Team& team_;
     MixtureTask task_;
     int64_t rows_, before_; // of a chunk; chunks before the block
@@ -263,4 +264,4 @@ Swept sweep(Team& team, const MixtureTask& given, int64_t first) {
     return out;
 }
 
-} // namespace coterie
+} // namespace coterie::mixture

@@ -10,7 +10,7 @@
 #include "core/team.hpp"
 #include "mixture/plan.hpp"
 
-namespace coterie {
+namespace coterie::mixture {
 
 enum class Covariance : uint8_t { full, tied, diag, spherical };
 
@@ -145,4 +145,4 @@ struct Pause {
     COTERIE_INLINE void operator()() const { team->check(thread); }
 };
 
-} // namespace coterie
+} // namespace coterie::mixture

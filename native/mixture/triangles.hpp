@@ -7,7 +7,7 @@
 
 #include "core/inline.hpp"
 
-namespace coterie {
+namespace coterie::mixture {
 
 COTERIE_INLINE size_t triangle_size(size_t d) { return d * (d + 1) / 2; }
 
@@ -70,4 +70,4 @@ inline double largest_reach(const double* triangle, const double* v, size_t d, d
     return largest;
 }
 
-} // namespace coterie
+} // namespace coterie::mixture

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "simd/doubles.hpp"
+#include "simd/eight_floats.hpp"
 
 namespace coterie::COTERIE_LEVEL {
 
@@ -21,5 +22,9 @@ COTERIE_INLINE VD spread(double x) { return every(x); }
 // The double form is the definition's: multiply, then add.
 COTERIE_INLINE VF add_square(VF s, VF x) { return fma(x, x, s); }
 COTERIE_INLINE VD add_square(VD s, VD x) { return s + x * x; }
+#if defined(__AVX512F__) // elsewhere these eight are a vector of the level, or none asks
+COTERIE_INLINE F8 add_square(F8 s, F8 x) { return s + x * x; }
+COTERIE_INLINE F8 abs(F8 a) { return max(a, -a); }
+#endif
 
 } // namespace coterie::COTERIE_LEVEL

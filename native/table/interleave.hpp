@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace coterie {
+namespace coterie::table {
 
 enum class Number : uint8_t {
     float64,
@@ -24,4 +24,18 @@ struct Column {
     Number number = Number::float64;
 };
 
-} // namespace coterie
+// One level's kernels.
+struct Kernels {
+    // out: (m, d) rows, `step` numbers from one to the next; each number the nearest to that of its
+    // column. Whether all of them are finite.
+    bool (*interleave64)(const Column*, int64_t d, int64_t m, double* out, int64_t step);
+    bool (*interleave32)(const Column*, int64_t d, int64_t m, float* out, int64_t step);
+};
+
+} // namespace coterie::table
+
+#if defined(COTERIE_LEVEL)
+namespace coterie::COTERIE_LEVEL::table {
+using namespace coterie::table;
+}
+#endif

@@ -6,6 +6,7 @@
 #include "tests/check.hpp"
 
 using namespace coterie;
+using namespace coterie::dbscan;
 
 namespace {
 

@@ -12,6 +12,7 @@
 #include "tests/check.hpp"
 
 using namespace coterie;
+using namespace coterie::kmeans;
 
 namespace {
 

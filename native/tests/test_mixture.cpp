@@ -7,6 +7,7 @@
 #include "tests/check.hpp"
 
 using namespace coterie;
+using namespace coterie::mixture;
 
 namespace {
 

@@ -8,6 +8,7 @@
 #include "tests/check.hpp"
 
 using namespace coterie;
+using namespace coterie::table;
 
 namespace {
 
@@ -52,9 +53,9 @@ template <class T> struct Given {
 template <class T> bool interleaved(const std::vector<Column>& columns, int m, T* out, int step) {
     const auto d = static_cast<int64_t>(columns.size());
     if constexpr (sizeof(T) == 8)
-        return kernels().interleave64(columns.data(), d, m, out, step);
+        return level().table->interleave64(columns.data(), d, m, out, step);
     else
-        return kernels().interleave32(columns.data(), d, m, out, step);
+        return level().table->interleave32(columns.data(), d, m, out, step);
 }
 
 // What lies between rows that are further apart than they are wide is left alone.

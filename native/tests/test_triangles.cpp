@@ -4,9 +4,11 @@
 #include <vector>
 
 #include "core/level.hpp"
+#include "mixture/kernels.hpp"
 #include "tests/check.hpp"
 
 using namespace coterie;
+using namespace coterie::mixture;
 
 namespace {
 
@@ -46,8 +48,8 @@ bool close(const Matrix& one, const Matrix& other, double tolerance) {
 }
 
 bool root_of(bool (*Kernels::*root)(double*, int, double*), double* triangle, int d) {
-    std::vector<double> scratch(kernels().root_doubles(d));
-    return (kernels().*root)(triangle, d, scratch.data());
+    std::vector<double> scratch(level().mixture->root_scratch(d));
+    return (level().mixture->*root)(triangle, d, scratch.data());
 }
 
 Matrix upper(const std::vector<double>& triangle, int d) {

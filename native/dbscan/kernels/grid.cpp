@@ -1,9 +1,9 @@
 // grid.cpp: counting, connecting and labelling over the cells of a grid.
-#include "dbscan/grid_kernels.hpp"
+#include "dbscan/kernels.hpp"
 #include "dbscan/kernels/grid_neighbours.hpp"
 #include "simd/floats.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::dbscan {
 namespace {
 
 constexpr int64_t kPatience = 1 << 20;  // pairs between looks for signals
@@ -308,4 +308,4 @@ void join(const GridTask& task, const GridView& others, int thread, int32_t begi
 
 GridKernels grid() { return {count, visit, link_near, link_far, join}; }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::dbscan

@@ -1,10 +1,10 @@
 // grid_neighbours.hpp: which points of a grid can be nearby the points of a cell.
 #pragma once
 
-#include "dbscan/clique_grid.hpp"
+#include "dbscan/kernels.hpp"
 #include "simd/floats.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::dbscan {
 
 constexpr int kRows = 5; // rows of cells that can hold neighbours
 constexpr int kOffsets[kRows] = {0, -1, 1, -2, 2};
@@ -108,4 +108,4 @@ private:
     Surroundings found_[kMost];
 };
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::dbscan

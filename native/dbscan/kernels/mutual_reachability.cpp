@@ -3,10 +3,10 @@
 // The points of a leaf walk through the tree together, from their own leaf upwards and into the
 // nearer child first. Each point has a bound: it asks for what is nearer than that, and the walk
 // enters a node if one of the points may want it.
+#include "dbscan/kernels.hpp"
 #include "dbscan/kernels/tree_leaf.hpp"
-#include "dbscan/path_kernels.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::dbscan {
 namespace {
 
 constexpr int kStack = 128;   // deeper than any tree of 2^31 points
@@ -293,4 +293,4 @@ ReachKernels reach_tree(Norm norm, int width) {
     }
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::dbscan

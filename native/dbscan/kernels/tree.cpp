@@ -1,7 +1,7 @@
 // tree.cpp: counting and connecting over a tree.
 #include "dbscan/kernels/tree_leaf.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::dbscan {
 namespace {
 
 constexpr int kStack = 128;      // deeper than any tree of 2^31 points
@@ -346,4 +346,4 @@ TreeKernels<float> float_tree(Norm norm, int width) {
     return any_width<float>(norm);
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::dbscan

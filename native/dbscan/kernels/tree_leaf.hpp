@@ -1,16 +1,14 @@
 // tree_leaf.hpp: leaves and boxes of a tree compared by vectors.
 #pragma once
 
-#include "dbscan/tree_kernels.hpp"
+#include "dbscan/kernels.hpp"
 #include "simd/eight_floats.hpp"
 #include "simd/lanes.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::dbscan {
 
 // Boxes are padded for vectors of at most eight.
 #if defined(__AVX512F__)
-COTERIE_INLINE F8 add_square(F8 s, F8 x) { return s + x * x; }
-COTERIE_INLINE F8 abs(F8 a) { return max(a, -a); }
 template <class T> struct BoxLanes : Lanes<T> {};
 template <> struct BoxLanes<float> {
     typedef F8 V;
@@ -226,4 +224,4 @@ private:
     }
 };
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::dbscan

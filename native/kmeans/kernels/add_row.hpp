@@ -1,10 +1,10 @@
 // add_row.hpp: a row joins or leaves the exact sums of a cluster.
 #pragma once
 
-#include "core/level.hpp"
+#include "kmeans/kernels.hpp"
 #include "simd/floats.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::kmeans {
 
 // limbs: (levels, padded) += sign * x. Each limb takes the whole units of what the one above
 // left over; the integer number of units is read off the bits of value + magic.
@@ -152,4 +152,4 @@ COTERIE_INLINE void relabel(const Rows& rows, const SumLayout& layout, RowState 
     add_row<+1, D>(rows, layout, worker, i, c);
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::kmeans

@@ -9,7 +9,7 @@
 #include "kmeans/kernels/load_block.hpp"
 #include "kmeans/kernels/two_nearest.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::kmeans {
 namespace {
 
 constexpr int kChunk = 8192; // rows: their values stay in the second-level cache
@@ -258,8 +258,8 @@ void assign(const Rows& rows, const Model& model, const SumLayout& layout, RowSt
 
 } // namespace
 
-void assign_low(const Rows& rows, const Model& model, const SumLayout& layout, RowState state,
-                Worker& worker, int64_t begin, int64_t end) {
+void assign_few_columns(const Rows& rows, const Model& model, const SumLayout& layout,
+                        RowState state, Worker& worker, int64_t begin, int64_t end) {
     using Assign =
         void (*)(const Rows&, const Model&, const SumLayout&, RowState, Worker&, int64_t, int64_t);
     static constexpr Assign by_columns[] = {assign<0>, assign<1>, assign<2>, assign<3>, assign<4>,
@@ -269,10 +269,10 @@ void assign_low(const Rows& rows, const Model& model, const SumLayout& layout, R
             rows, model, layout, state, worker, begin, end - begin < kChunk ? end : begin + kChunk);
 }
 
-size_t scratch_low(const Model& model) {
+size_t few_columns_scratch(const Model& model) {
     const size_t lists = sizeof(int32_t) * (2 * static_cast<size_t>(model.k) + 1 + 2 * kChunk);
     const size_t columns = sizeof(VF) * (static_cast<size_t>(model.d) + 4);
     return (lists > columns ? lists : columns) + 64;
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::kmeans

@@ -8,7 +8,7 @@
 #include "kmeans/kernels/sketch_bounds.hpp"
 #include "kmeans/kernels/transposed_rows.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::kmeans {
 namespace {
 
 constexpr int kGlance = 512;        // rows whose bounds are looked at before any row is read
@@ -148,8 +148,8 @@ struct Search : Grouped {
 
 } // namespace
 
-void assign_high(const Rows& rows, const Model& model, const SumLayout& layout, RowState state,
-                 Worker& worker, int64_t begin, int64_t end) {
+void assign_many_columns(const Rows& rows, const Model& model, const SumLayout& layout,
+                         RowState state, Worker& worker, int64_t begin, int64_t end) {
     Search search(rows, model, layout, state, worker);
     const int capacity = Batch::capacity(model);
     const int ahead = model.d <= 64 ? 4 : 1;
@@ -184,9 +184,9 @@ void assign_high(const Rows& rows, const Model& model, const SumLayout& layout, 
     search.finish();
 }
 
-size_t scratch_high(const Model& model) {
+size_t many_columns_scratch(const Model& model) {
     Worker nobody;
     return Search({}, model, {}, {}, nobody).scratch.used;
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::kmeans

@@ -10,7 +10,7 @@
 #include "kmeans/kernels/two_nearest.hpp"
 #include "simd/eight_floats.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::kmeans {
 
 constexpr float kBoundRounding = 1.2e-7f, kLimitRounding = 1.0000003f;
 constexpr int kBatch = 240;              // rows, a multiple of kTileRows
@@ -202,4 +202,4 @@ struct Batch {
     }
 };
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::kmeans

@@ -1,7 +1,7 @@
 // distances.cpp: squared distances to all means, by the definition.
 #include "kmeans/kernels/add_row.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::kmeans {
 
 void distances(const Rows& rows, const Model& model, Worker& worker, int64_t begin, int64_t end,
                double* out) {
@@ -20,4 +20,4 @@ void distances(const Rows& rows, const Model& model, Worker& worker, int64_t beg
     }
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::kmeans

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 
-#include "core/level.hpp"
+#include "kmeans/kernels.hpp"
 #include "simd/floats.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::kmeans {
 
 // column(j), j < count: the columns to visit.
 template <class Column>
@@ -66,4 +66,4 @@ inline int nearest_of_sparse(const Rows& rows, const Model& model, int64_t i, co
     return nearest_by_definition(worker.row, model, rows.d, every);
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::kmeans

@@ -1,12 +1,12 @@
 // exact_sums.cpp: exact sums of w x and of w x^2 over the rows of a block, column by column.
 #include "kmeans/kernels/add_row.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::kmeans {
 
 // row: (6, padded) scratch. Every product is taken together with its rounding error, so nothing is
 // lost.
-void moments(const Rows& rows, const LimbGrid& grid, const LimbGrid& squares, int64_t begin,
-             int64_t end, double* row, int64_t* out_sums, int64_t* out_squares) {
+void exact_sums(const Rows& rows, const LimbGrid& grid, const LimbGrid& squares, int64_t begin,
+                int64_t end, double* row, int64_t* out_sums, int64_t* out_squares) {
     const int padded = grid.padded;
     double *x = row, *error = row + padded, *high = row + 2 * padded, *low = row + 3 * padded;
     double *high_error = row + 4 * padded, *low_error = row + 5 * padded;
@@ -36,4 +36,4 @@ void moments(const Rows& rows, const LimbGrid& grid, const LimbGrid& squares, in
     }
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::kmeans

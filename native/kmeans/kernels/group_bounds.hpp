@@ -15,7 +15,7 @@
 
 #include "kmeans/kernels/batch.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::kmeans {
 
 // What it takes to look at the bounds of a row, to read it and list the groups it must meet, and
 // to meet one group: in products of rows that meet every mean together.
@@ -217,4 +217,4 @@ struct Grouped : Batch {
     }
 };
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::kmeans

@@ -1,10 +1,10 @@
 // load_block.hpp: W rows of a few columns, turned so that a vector holds one column of them.
 #pragma once
 
-#include "core/level.hpp"
+#include "kmeans/kernels.hpp"
 #include "simd/eight_floats.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::kmeans {
 
 // columns: (D) vectors of the W rows at `first`, framed.
 template <int D>
@@ -94,4 +94,4 @@ COTERIE_INLINE void gather_block(const Rows& rows, const Frame& frame, const int
         gather_from(static_cast<const double*>(rows.values), frame, index, d, columns);
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::kmeans

@@ -1,10 +1,10 @@
 // proposals.hpp: proposals |c|^2 - 2 x.c of a few rows against a few panels, all sums in registers.
 #pragma once
 
-#include "core/level.hpp"
+#include "kmeans/kernels.hpp"
 #include "simd/floats.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::kmeans {
 
 #if defined(__AVX512F__)
 constexpr int kTileRows = 8, kTilePanels = 3; // 24 sums in 32 registers
@@ -131,4 +131,4 @@ COTERIE_INLINE void frame_row(const T* x, const Frame& frame, int d, int padded,
         out[l] = 0.f;
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::kmeans

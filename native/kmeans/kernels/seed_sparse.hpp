@@ -9,7 +9,7 @@
 #include "kmeans/kernels/seed_units.hpp"
 #include "simd/eight_floats.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::kmeans {
 
 class SparseDistances {
 public:
@@ -91,4 +91,4 @@ private:
     }
 };
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::kmeans

@@ -1,10 +1,10 @@
 // seed_units.hpp: distances counted in whole units, so that sums do not depend on any order.
 #pragma once
 
-#include "core/level.hpp"
+#include "kmeans/kernels.hpp"
 #include "simd/floats.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::kmeans {
 
 COTERIE_INLINE double magic_of(int shift) { return std::ldexp(1.5, 52 - shift); }
 
@@ -50,4 +50,4 @@ COTERIE_INLINE int64_t units_left(const SeedPass& pass, int64_t first, int count
     return sum;
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::kmeans

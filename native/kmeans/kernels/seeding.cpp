@@ -2,7 +2,7 @@
 // them.
 #include "kmeans/kernels/seed_units.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::kmeans {
 
 void potentials_low(const SeedPass&, int64_t, int64_t, char*, int64_t*);
 void potentials_high(const SeedPass&, int64_t, int64_t, char*, int64_t*);
@@ -107,4 +107,4 @@ double approach(const SeedPass& pass, int64_t begin, int64_t end, char* scratch,
     return approach_high(pass, begin, end, scratch, out);
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::kmeans

@@ -10,7 +10,7 @@
 #include "kmeans/kernels/load_block.hpp"
 #include "kmeans/kernels/seed_units.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::kmeans {
 namespace {
 
 template <int D> struct Seed {
@@ -272,7 +272,7 @@ double approach_low(const SeedPass& pass, int64_t begin, int64_t end, int64_t* o
 #undef COTERIE_CALL
 }
 
-void turn_columns(const SeedPass& pass, int64_t begin, int64_t end, float* columns) {
+void transpose_columns(const SeedPass& pass, int64_t begin, int64_t end, float* columns) {
 #define COTERIE_CALL(D) turn<D>(pass, begin, end, columns)
     COTERIE_BY_COLUMNS(COTERIE_CALL)
 #undef COTERIE_CALL
@@ -285,4 +285,4 @@ void find_cells(const SeedPass& pass, int64_t begin, int64_t end, const float* c
 #undef COTERIE_CALL
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::kmeans

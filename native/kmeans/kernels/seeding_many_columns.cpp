@@ -4,7 +4,7 @@
 // every level, and no row needs to be turned. Vectors have eight lanes at every level.
 #include "kmeans/kernels/seed_sparse.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::kmeans {
 namespace {
 
 constexpr int kGroup = 16; // rows together: a whole number of vectors at every level
@@ -134,4 +134,4 @@ double approach_high(const SeedPass& pass, int64_t begin, int64_t end, char* scr
     return -smallest(-largest);
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::kmeans

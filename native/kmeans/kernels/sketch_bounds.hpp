@@ -3,7 +3,7 @@
 
 #include "kmeans/kernels/batch.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::kmeans {
 
 struct Sketched {
     const Batch& batch;
@@ -114,4 +114,4 @@ struct Sketched {
     }
 };
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::kmeans

@@ -5,7 +5,7 @@
 
 #include "kmeans/kernels/batch.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::kmeans {
 
 constexpr int kVectors = 2, kBlock = kVectors * W; // rows of a block
 
@@ -160,4 +160,4 @@ struct Turned {
     }
 };
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::kmeans

@@ -4,7 +4,7 @@
 
 #include "kmeans/kernels/exact_nearest.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::kmeans {
 
 // Slightly more and slightly less than one: a root and a product, rounded outward.
 constexpr float kUp = 1.000001f, kDown = 0.999999f;
@@ -71,4 +71,4 @@ COTERIE_INLINE VF deadline_after(VF clock, VF slack) {
     return clock + slack - kClockRounding * (clock + abs(slack));
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::kmeans

@@ -7,7 +7,7 @@
 #include "mixture/kernels/axes_moments_centred.hpp"
 #include "mixture/kernels/axes_moments_origin.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::mixture {
 namespace {
 
 struct Scratch {
@@ -233,12 +233,12 @@ void sweep(const MixtureTask& task, int64_t begin, int64_t end, double* memory, 
 
 } // namespace
 
-size_t mixture_axes_doubles(const MixtureTask& task) {
+size_t axes_scratch(const MixtureTask& task) {
     return Leaf::doubles(task) + Scratch::doubles(task.shape);
 }
 
-void mixture_axes(const MixtureTask& task, int64_t begin, int64_t end, double* scratch, double* out,
-                  const Pause& pause) {
+void sweep_axes(const MixtureTask& task, int64_t begin, int64_t end, double* scratch, double* out,
+                const Pause& pause) {
     switch (task.shape.kind) {
     case Covariance::diag: return sweep<kDiag>(task, begin, end, scratch, out, pause);
     case Covariance::spherical: return sweep<kSpherical>(task, begin, end, scratch, out, pause);
@@ -246,4 +246,4 @@ void mixture_axes(const MixtureTask& task, int64_t begin, int64_t end, double* s
     }
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::mixture

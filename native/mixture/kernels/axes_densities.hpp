@@ -8,7 +8,7 @@
 
 #include "mixture/kernels/leaf.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::mixture {
 
 struct Linear {
     int k, d, apart;      // apart: from one group of rows to the next
@@ -120,4 +120,4 @@ private:
     }
 };
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::mixture

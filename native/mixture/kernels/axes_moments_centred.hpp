@@ -3,7 +3,7 @@
 
 #include "mixture/kernels/leaf.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::mixture {
 
 constexpr Covariance kDiag = Covariance::diag, kSpherical = Covariance::spherical,
                      kTied = Covariance::tied;
@@ -156,4 +156,4 @@ void add_leaf(const Leaf& leaf, const Spreads& spreads, const double* centres) {
         add_columns<kind, 1>(leaf, spreads, centres, c);
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::mixture

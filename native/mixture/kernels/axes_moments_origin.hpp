@@ -7,7 +7,7 @@
 
 #include "mixture/kernels/leaf.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::mixture {
 
 struct Features {
     int k, d;
@@ -128,4 +128,4 @@ private:
     }
 };
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::mixture

@@ -2,10 +2,11 @@
 //
 // Matrices are upper triangles, row by row, and are replaced, four rows at a time. What earlier
 // rows or columns make of a tile of those four is added up in registers.
-#include "mixture/mixture.hpp"
+#include "mixture/kernels.hpp"
+#include "mixture/triangles.hpp"
 #include "simd/doubles.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::mixture {
 namespace {
 
 constexpr int kFour = 4;
@@ -108,7 +109,7 @@ inline void solve_last(double* const* sums, const Triangle& R, int l, bool diago
 
 } // namespace
 
-size_t root_doubles(int d) { return static_cast<size_t>(2) * kFour * d; }
+size_t root_scratch(int d) { return static_cast<size_t>(2) * kFour * d; }
 
 // False if the matrix is not positive definite.
 bool cholesky(double* values, int d, double* scratch) {
@@ -174,4 +175,4 @@ bool inverse_root(double* values, int d, double* scratch) {
     return true;
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::mixture

@@ -2,7 +2,7 @@
 // columns are unrolled.
 #include "mixture/kernels/leaf.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::mixture {
 namespace {
 
 template <int D> struct Few {
@@ -198,7 +198,7 @@ template <int D> struct Few {
 
 } // namespace
 
-size_t mixture_few_doubles(const MixtureTask& task) {
+size_t few_columns_scratch(const MixtureTask& task) {
     switch (task.shape.d) {
     case 1: return Few<1>::doubles(task);
     case 2: return Few<2>::doubles(task);
@@ -207,8 +207,8 @@ size_t mixture_few_doubles(const MixtureTask& task) {
     }
 }
 
-void mixture_few(const MixtureTask& task, int64_t begin, int64_t end, double* scratch, double* out,
-                 const Pause& pause) {
+void sweep_few_columns(const MixtureTask& task, int64_t begin, int64_t end, double* scratch,
+                       double* out, const Pause& pause) {
     switch (task.shape.d) {
     case 1: return Few<1>::sweep(task, begin, end, scratch, out, pause);
     case 2: return Few<2>::sweep(task, begin, end, scratch, out, pause);
@@ -217,4 +217,4 @@ void mixture_few(const MixtureTask& task, int64_t begin, int64_t end, double* sc
     }
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::mixture

@@ -10,7 +10,7 @@
 #include "mixture/kernels/full_moments_together.hpp"
 #include "mixture/kernels/screen.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::mixture {
 namespace {
 
 struct Scratch {
@@ -221,15 +221,15 @@ private:
 
 } // namespace
 
-size_t mixture_full_doubles(const MixtureTask& task) {
+size_t full_scratch(const MixtureTask& task) {
     return Leaf::doubles(task) + Scratch::doubles(task);
 }
 
-void mixture_full(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
-                  const Pause& pause) {
+void sweep_full(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
+                const Pause& pause) {
     sum_moments(task, [&]<bool Together>() {
         return Sweep(task, Together, memory, pause).run(begin, end, out);
     });
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::mixture

@@ -4,7 +4,7 @@
 
 #include "mixture/kernels/leaf.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::mixture {
 
 constexpr int kBatch = 64; // rows that meet one component after the other
 
@@ -123,4 +123,4 @@ inline void log_densities(const MixtureTask& task, int c, const double* z, int s
     }
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::mixture

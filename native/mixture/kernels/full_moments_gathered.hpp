@@ -6,7 +6,7 @@
 
 #include "mixture/kernels/leaf.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::mixture {
 
 constexpr int kBlock = kLine, kSquare = kBlock * kBlock; // columns of a block, and its numbers
 constexpr int kPanel = 64;                               // rows gathered at a time
@@ -241,4 +241,4 @@ inline void add_moments(const double* first, const double* block, int from, int 
         }
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::mixture

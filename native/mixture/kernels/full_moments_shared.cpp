@@ -2,7 +2,7 @@
 // added to sums that all threads share.
 #include "mixture/kernels/full_moments_gathered.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::mixture {
 namespace {
 
 // Columns that rows are gathered by, all rows before the next columns: those are asked for
@@ -58,17 +58,17 @@ void add(const MixtureTask& task, int64_t end, int c, int part, int parts, doubl
 
 } // namespace
 
-size_t moments_doubles(const MixtureTask& task) {
+size_t moments_scratch(const MixtureTask& task) {
     const int blocks = blocks_over(task.shape.d);
     return Panel::doubles(task.shape.d) + 8 + blocks * kBlock + blocks_of(blocks);
 }
 
-void mixture_moments(const MixtureTask& task, int64_t end, int component, int part, int parts,
-                     double* scratch, double* out, const Pause& pause) {
+void add_moments(const MixtureTask& task, int64_t end, int component, int part, int parts,
+                 double* scratch, double* out, const Pause& pause) {
     if (task.rows.block->kind == Kind::float32)
         add<float>(task, end, component, part, parts, scratch, out, pause);
     else
         add<double>(task, end, component, part, parts, scratch, out, pause);
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::mixture

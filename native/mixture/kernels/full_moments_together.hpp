@@ -13,7 +13,7 @@
 
 #include "mixture/kernels/leaf.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::mixture {
 
 constexpr int kSummed = 128;            // rows that are added up before they are added to the sums
 constexpr int kApart = kSummed + kLine; // columns begin in different banks of the first cache
@@ -186,4 +186,4 @@ private:
     }
 };
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::mixture

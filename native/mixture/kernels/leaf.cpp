@@ -1,7 +1,7 @@
 // leaf.cpp: log-likelihood, degrees and labels of a leaf of rows.
 #include "mixture/kernels/leaf.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::mixture {
 
 // Logs are to the base 2 until they leave the kernel.
 constexpr double kLog2 = 0.69314718055994530942;
@@ -174,4 +174,4 @@ void Leaf::take_given(const MixtureTask& task) {
         share[r] = 0.0;
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::mixture

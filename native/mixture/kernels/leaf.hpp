@@ -5,10 +5,11 @@
 // become degrees in place: (groups, k, 8).
 #pragma once
 
-#include "mixture/mixture.hpp"
+#include "mixture/kernels.hpp"
+#include "mixture/triangles.hpp"
 #include "simd/exponential.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::mixture {
 
 constexpr int kAbreast = kParts > 1 ? 1 : 4; // groups of rows that meet components together
 constexpr int kSomeGroups = 8; // of rows: from density to degree they stay in the nearest cache
@@ -313,4 +314,4 @@ template <class Sums> COTERIE_INLINE void sum_moments(const MixtureTask& task, c
     sums.template operator()<false>();
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::mixture

@@ -15,7 +15,7 @@
 // row is done as soon as its bound is `needed`; what is no number never is.
 #include "mixture/kernels/screen.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::mixture {
 namespace {
 
 constexpr float kHuge = 1e37f;
@@ -227,7 +227,8 @@ void Screen::compute(const MixtureTask& task, const Leaf& leaf, int c, const int
                              to + 8 * i);
         }
     });
-    coterie::COTERIE_LEVEL::log_densities(task, c, picked, stride, groups, moved, found, 8);
+    coterie::COTERIE_LEVEL::mixture::log_densities(task, c, picked, stride, groups, moved, found,
+                                                   8);
     for (int t = 0; t < count; ++t)
         pairs.put(c, places[t], found[t]);
 }
@@ -380,4 +381,4 @@ int64_t Screen::log_densities(const MixtureTask& task, const Leaf& leaf, const P
     return starts[k];
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::mixture

@@ -6,7 +6,7 @@
 #include "mixture/kernels/full_densities.hpp"
 #include "mixture/kernels/screen_pairs.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::mixture {
 
 constexpr int kGroup = 2 * W; // rows of a float32 tile
 
@@ -54,4 +54,4 @@ private:
                  int count) const;
 };
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::mixture

@@ -4,7 +4,7 @@
 // v = F'(m_own - m) / |F'(m_own - m)|, and v'y = (F v)'z - (F v)'m: one product of a row.
 #include "mixture/kernels/leaf.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::mixture {
 namespace {
 
 // With eight vectors side by side, (d, 8), and a tile of a packed factor, columns [start, start +
@@ -55,19 +55,19 @@ template <class Visit> COTERIE_INLINE void for_tiles(const double* u, int d, con
 
 // directions: (k, 1 + d) of c: (F v)'m and F v for every `own`; units: v. Zeros, which bound
 // nothing, where means are the same.
-size_t directions_doubles(const MixtureTask& task) {
+size_t directions_scratch(const MixtureTask& task) {
     return static_cast<size_t>(3) * 8 * task.shape.d;
 }
 
-void mixture_directions(const MixtureTask& task, int c, double* scratch, float* directions,
-                        float* units) {
+void find_directions(const MixtureTask& task, int c, double* scratch, float* directions,
+                     float* units) {
     const int k = task.shape.k, d = task.shape.d, padded = (d + 3) / 4 * 4;
     const double* factor = task.model.factors + c * packed_factor(d);
     const double* mean = task.model.means + static_cast<size_t>(c) * d;
     double *between = scratch, *v = between + 8 * d, *along = v + 8 * d;
     for (int first = 0; first < k; first += 8) {
         const int few = std::min(8, k - first);
-        std::fill(scratch, scratch + directions_doubles(task), 0.0);
+        std::fill(scratch, scratch + directions_scratch(task), 0.0);
         for (int q = 0; q < few; ++q)
             for (int i = 0; i < d; ++i)
                 between[8 * i + q] =
@@ -100,4 +100,4 @@ void mixture_directions(const MixtureTask& task, int c, double* scratch, float* 
     }
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::mixture

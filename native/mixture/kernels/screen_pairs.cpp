@@ -1,7 +1,7 @@
 // screen_pairs.cpp: from log densities to degrees of belonging, pair by pair.
 #include "mixture/kernels/screen_pairs.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::mixture {
 
 // None is put before the place that it is taken from, so values need no second room.
 void Pairs::join(int k) const {
@@ -56,4 +56,4 @@ void Pairs::weigh(const Leaf& leaf) const {
         values[t] *= leaf.share[places[t]];
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::mixture

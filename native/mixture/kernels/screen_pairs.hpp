@@ -4,7 +4,7 @@
 
 #include "mixture/kernels/leaf.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::mixture {
 
 struct Pairs {
     static constexpr int kWords = kLeafRows / 64;
@@ -34,4 +34,4 @@ struct Pairs {
     }
 };
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::mixture

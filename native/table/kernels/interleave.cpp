@@ -12,7 +12,7 @@
 
 #include "simd/floats.hpp"
 
-namespace coterie::COTERIE_LEVEL {
+namespace coterie::COTERIE_LEVEL::table {
 namespace {
 
 constexpr int64_t kRows = 256;
@@ -138,4 +138,4 @@ bool interleave32(const Column* columns, int64_t d, int64_t m, float* out, int64
     return interleave(columns, d, m, out, step);
 }
 
-} // namespace coterie::COTERIE_LEVEL
+} // namespace coterie::COTERIE_LEVEL::table
