@@ -11,7 +11,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from coterie import GaussianMixture
 from coterie.algorithms.mixture.covariance import FAMILIES
-from coterie.algorithms.restarts import best_of
 
 
 def cloud(*, repeated: int = 0) -> Any:
@@ -77,23 +76,6 @@ def test_a_larger_reg_covar_is_a_remedy() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         GaussianMixture(3, random_state=0, reg_covar=1e-2, tol=1e-2).fit(cloud(repeated=20))
-
-
-def test_runs_that_cannot_start_are_skipped() -> None:
-    """With reg_covar=0, initial mixtures with a flat component fail; the other runs are made."""
-
-    def make(number: int, seed: int) -> Any:
-        if number != 1:
-            raise ValueError(f"run {number}")
-        return type("Run", (), {"reason": None, "error": 3.0})
-
-    rules = type("Rules", (), {"deadline": None, "keep_on_interrupt": False})()
-    found = best_of(3, 0, rules, make, lambda run: run.error, lambda run, _: run, ValueError)
-    assert found.best.error == 3.0
-    assert len(found.records) == 1
-    assert found.skipped == ("run 0", "run 2")
-    with pytest.raises(ValueError, match="run 0"):
-        best_of(1, 0, rules, make, lambda run: run.error, lambda run, _: run, ValueError)
 
 
 def test_a_fit_goes_on_after_runs_with_flat_initial_mixtures() -> None:
