@@ -1,6 +1,6 @@
-"""An engine that uses every freedom which the contract leaves to an engine.
+"""An engine that uses every freedom of the contract in `coterie.engines.protocol`.
 
-The driver that stands this gives the same bits on a disk, a cluster, or after a worker was lost.
+A driver with the same bits here has them on a disk, on a cluster, and after a worker was lost.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from coterie.kernels.block import Block
 
 
 class HostileEngine:
-    """Cuts blocks where it likes, pickles all that goes in and out, answers in random order, asks
-    blocks twice, and forgets caches of any run at any time.
+    """An engine with random blocks, in random order, over pickled questions and answers.
+
+    It asks blocks twice, and forgets caches of any run at any time.
 
     align : blocks begin at multiples of it.
     """
@@ -112,7 +113,7 @@ class HostileEngine:
 
 @contextmanager
 def hostile_engines(seed: int, align: int = 1) -> Iterator[list[HostileEngine]]:
-    """Estimators run on hostile engines meanwhile; the list holds those that were made."""
+    """Run estimators on hostile engines; the list holds the engines that were made."""
     made: list[HostileEngine] = []
 
     def maker(X: Any, weights: Any, team: _native.Team) -> HostileEngine:
@@ -125,7 +126,7 @@ def hostile_engines(seed: int, align: int = 1) -> Iterator[list[HostileEngine]]:
 
 @contextmanager
 def leaves_of(rows: int) -> Iterator[None]:
-    """Sums that round have leaves of so many rows meanwhile, so that small data have many."""
+    """Give leaves of rounded sums so many rows, so that small data have many leaves."""
     modules: list[Any] = [block, mixture_missing_steps]
     before = block.LEAF_ROWS
     for module in modules:

@@ -42,7 +42,7 @@ def thorough(examples: int) -> Any:
 
 @contextmanager
 def level(name: str) -> Iterator[None]:
-    """Use an instruction-set level for a while."""
+    """Use an instruction-set level within the context."""
     before = _native.simd_level()
     assert _native.use_simd_level(name)
     try:
@@ -90,7 +90,7 @@ def same_bits(a: Any, b: Any) -> bool:
 
 
 def assert_same(run: Run, other: Run | reference.Answer) -> None:
-    """No tolerance anywhere."""
+    """Compare two answers to the last bit."""
     np.testing.assert_array_equal(run.labels, other.labels)
     np.testing.assert_array_equal(bits(run.means), bits(other.means))
     np.testing.assert_array_equal(run.active, other.active)

@@ -88,15 +88,17 @@ def check(X: Any, w: Any, q: Densities, engine: MemoryEngine) -> None:
 
 
 def check_somewhere(X: Any, q: Densities, weighted: bool, simd: str, seed: int) -> None:
-    """With weights or without, on one of the machine's levels."""
+    """Check a sweep with weights or without, on one of the machine's levels."""
     w = np.random.default_rng(seed).uniform(0.1, 3, len(X)) if weighted else None
     with level(simd):
         check(X, w, q, MemoryEngine(X, w))
 
 
 def near(kind: Kind, k: int, d: int, seed: int, within: float = 1.0) -> Densities:
-    """Components that overlap, whose means are `within` standard deviations from the origin: up to
-    eight, no mean is subtracted from rows, and moments are taken about the origin."""
+    """Overlapping components with means `within` standard deviations from the origin.
+
+    Up to eight deviations, no mean is subtracted from rows, and moments are about the origin.
+    """
     q = model(kind, k, d, seed)
     means = np.empty((k, d))
     for c in range(k):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from coterie.algorithms.kmeans.records import RunRecord  # pickles of 0.1.0 look for it here
 from coterie.algorithms.random_words import RandomWords
-from coterie.algorithms.stop import StopReason
+from coterie.algorithms.stop import StopReason, is_past
 
 __all__ = ["Limits", "Restarts", "RunRecord", "Stopped", "best_of", "seed_of_run"]
 
@@ -88,7 +87,7 @@ def best_of(
     cut_short: StopReason | None = None
     skipped: list[Exception] = []
     for number in range(n_init):
-        if best is not None and _deadline_passed(rules):
+        if best is not None and is_past(rules.deadline):
             cut_short = StopReason.MAX_SECONDS
             break
         own_seed = seed_of_run(seed, number)
@@ -111,7 +110,3 @@ def best_of(
     if best is None:
         raise skipped[0]
     return Restarts(best, tuple(records), n_init, cut_short, tuple(map(str, skipped)))
-
-
-def _deadline_passed(rules: Limits) -> bool:
-    return rules.deadline is not None and time.perf_counter() >= rules.deadline

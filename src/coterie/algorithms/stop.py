@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -62,3 +63,17 @@ class Stop:
 
     reason: StopReason
     words: str
+
+
+def stop_at_limit(iteration: int, max_iter: int | None, deadline: float | None) -> Stop | None:
+    """A stop after `max_iter` iterations or past the deadline, or None."""
+    if max_iter is not None and iteration >= max_iter:
+        return StopReason.MAX_ITER.stop(max_iter)
+    if is_past(deadline):
+        return StopReason.MAX_SECONDS.stop()
+    return None
+
+
+def is_past(deadline: float | None) -> bool:
+    """True if a deadline, on time.perf_counter, is past; None is never past."""
+    return deadline is not None and time.perf_counter() >= deadline

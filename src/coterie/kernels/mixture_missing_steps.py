@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 from coterie.arrays import Floats, Integers
 from coterie.kernels import _native, mixture_steps, triangles
 from coterie.kernels.block import LEAF_ROWS, OF_THE_ROWS, Block
-from coterie.kernels.mixture_steps import Densities, Standardization, Sums
+from coterie.kernels.mixture_steps import LOG_2_PI, Densities, Standardization, Sums
 from coterie.kernels.tree_sum import TreeSum
 
 VALUES_FOR_A_TEAM = 1 << 16  # fewer are swept before a second thread has woken
-LOG_2_PI = float(np.log(2 * np.pi))
 
 Columns = NDArray[np.intp]
 Answer = TypeVar("Answer", bound=NDArray[Any])

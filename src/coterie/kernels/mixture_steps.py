@@ -25,6 +25,7 @@ from coterie.kernels.tree_sum import TreeSum
 
 Kind = Literal["full", "tied", "diag", "spherical"]
 LOG_2 = float(np.log(2.0))
+LOG_2_PI = float(np.log(2 * np.pi))
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from coterie.algorithms.kmeans.empty_clusters import (
     relocated,
 )
 from coterie.algorithms.kmeans.records import Iteration, Run, TraceStep
-from coterie.algorithms.stop import Stop, StopReason
+from coterie.algorithms.stop import Stop, StopReason, stop_at_limit
 from coterie.arrays import Floats
 from coterie.engines.protocol import Engine
 from coterie.kernels import exact, kmeans_steps
@@ -200,11 +200,7 @@ class Lloyd:
             before, now = history[-2].error, history[-1].error
             if before - now < rules.rel_tol * before:
                 return StopReason.ERROR_SETTLED.stop(f"{rules.rel_tol:g}")
-        if rules.max_iter is not None and iteration >= rules.max_iter:
-            return StopReason.MAX_ITER.stop(rules.max_iter)
-        if rules.deadline is not None and time.perf_counter() >= rules.deadline:
-            return StopReason.MAX_SECONDS.stop()
-        return None
+        return stop_at_limit(iteration, rules.max_iter, rules.deadline)
 
     def finish(self, stop: Stop, seconds: float) -> Run:
         """The record of the run, with labels and error of the last means."""

@@ -20,7 +20,7 @@ from coterie.algorithms.mixture.covariance.floor import NO_ROOTS, Floor
 from coterie.algorithms.mixture.m_step import Estimate, MStep
 from coterie.algorithms.mixture.records import FirstMixture, Mixture, MixtureIteration, MixtureRun
 from coterie.algorithms.mixture.survey import MixtureSurvey
-from coterie.algorithms.stop import Stop, StopReason
+from coterie.algorithms.stop import Stop, StopReason, stop_at_limit
 from coterie.arrays import Floats
 from coterie.engines.protocol import Engine
 from coterie.kernels import mixture_steps
@@ -220,11 +220,7 @@ class Em:
         rules = self.rules
         if abs(self.history[-1].decrease) / self.survey.mass < rules.tol:
             return StopReason.LIKELIHOOD_SETTLED.stop(f"{rules.tol:g}")
-        if rules.max_iter is not None and iteration >= rules.max_iter:
-            return StopReason.MAX_ITER.stop(rules.max_iter)
-        if rules.deadline is not None and time.perf_counter() >= rules.deadline:
-            return StopReason.MAX_SECONDS.stop()
-        return None
+        return stop_at_limit(iteration, rules.max_iter, rules.deadline)
 
     def advance(self, moments: Moments, after: Estimate, accelerator: Accelerator | None) -> None:
         """Go on from `after`, or from a proposal beyond it."""

@@ -14,7 +14,6 @@ from coterie.kernels._native import Team
 from coterie.kernels.mixture_steps import Densities, Kind, Moments, Standardization
 
 VALUES_AT_ONCE = 1 << 18  # of random points
-LOG_2_PI = float(np.log(2 * np.pi))
 
 
 class NotPositiveDefinite(ValueError):

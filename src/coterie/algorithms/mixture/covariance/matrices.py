@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.algorithms.mixture.covariance.family import LOG_2_PI, Family, NotPositiveDefinite
+from coterie.algorithms.mixture.covariance.family import Family, NotPositiveDefinite
 from coterie.algorithms.mixture.covariance.floor import (
     AT_FLOOR,
     NEAR_FLOOR,
@@ -24,7 +24,7 @@ from coterie.algorithms.mixture.covariance.floor import (
 from coterie.arrays import Floats
 from coterie.kernels import triangles
 from coterie.kernels._native import Team
-from coterie.kernels.mixture_steps import Densities, Kind, Moments, Standardization
+from coterie.kernels.mixture_steps import LOG_2_PI, Densities, Kind, Moments, Standardization
 
 
 class Matrices(Family):

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.algorithms.mixture.covariance.family import LOG_2_PI, Family, NotPositiveDefinite
+from coterie.algorithms.mixture.covariance.family import Family, NotPositiveDefinite
 from coterie.algorithms.mixture.covariance.floor import AT_FLOOR, NEAR_FLOOR, NO_ROOTS, Floor, Roots
 from coterie.arrays import Floats
 from coterie.kernels._native import Team
-from coterie.kernels.mixture_steps import Densities, Moments, Standardization
+from coterie.kernels.mixture_steps import LOG_2_PI, Densities, Moments, Standardization
 
 
 class Variances(Family):
