@@ -64,9 +64,9 @@ def test_eigenvectors_of_large_matrices_can_be_interrupted(monkeypatch):
         return work(*arguments)
 
     monkeypatch.setattr(floor, "interruptible", watched)
-    X = np.random.default_rng(0).random((20, floor.LARGE))
+    X = np.random.default_rng(0).random((20, floor.MANY_COLUMNS))
     GaussianMixture(1, random_state=0).fit(X)
-    assert {("eigh", floor.LARGE), ("qr", floor.LARGE)} == set(asked)
+    assert {("eigh", floor.MANY_COLUMNS), ("qr", floor.MANY_COLUMNS)} == set(asked)
     asked.clear()
     GaussianMixture(1, random_state=0).fit(X[:, :-1])
     assert not asked
