@@ -24,7 +24,7 @@ using Input = nb::ndarray<const T, nb::numpy, nb::ndim<Dims>, nb::c_contig, nb::
 template <class T, int Dims>
 using Written = nb::ndarray<T, nb::numpy, nb::ndim<Dims>, nb::c_contig, nb::device::cpu>;
 // An array of the caller's that is written to. One of another type or layout is refused: converted,
-// it would be a copy that nobody sees.
+// it would be a copy that the caller never sees.
 template <class T, int Dims> struct InOut : Written<T, Dims> {
     using Written<T, Dims>::Written;
     InOut(Written<T, Dims>&& array) : Written<T, Dims>(std::move(array)) {}

@@ -1,4 +1,4 @@
-// bind_block.cpp: a block of rows, and what can be asked of it once.
+// bind_block.cpp: a block of rows, and its questions that need no memory.
 #include "bindings/block.hpp"
 
 #include <algorithm>

@@ -25,7 +25,7 @@ coterie::dbscan::Measure measure_of(const std::string& metric, double p, double 
 struct DensityWork {
     nb::object block;
     std::unique_ptr<coterie::dbscan::Space> space;
-    std::unique_ptr<coterie::dbscan::DensityIndex> index;
+    std::unique_ptr<coterie::dbscan::Index> index;
     nb::object core;
     coterie::Team& team() const { return nb::cast<Block&>(block).team(); }
     int64_t n() const { return nb::cast<Block&>(block).rows.n; }
@@ -71,7 +71,7 @@ void bind_density(nb::module_& m) {
                 {
                     nb::gil_scoped_release release;
                     work.space = std::make_unique<coterie::dbscan::Space>(team, rows, measure);
-                    work.index = coterie::dbscan::density_index(team, *work.space, index, every);
+                    work.index = coterie::dbscan::make_index(team, *work.space, index, every);
                 }
                 new (self) DensityWork(std::move(work));
             },

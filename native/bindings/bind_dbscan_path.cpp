@@ -8,9 +8,9 @@ namespace {
 
 struct ReachabilityWork {
     nb::object block;
-    std::unique_ptr<coterie::dbscan::Reachability> tree;
-    std::vector<nb::object> keep; // what near points into
-    coterie::dbscan::Near near{};
+    std::unique_ptr<coterie::dbscan::MutualReachability> tree;
+    std::vector<nb::object> keep; // the memory that near points into
+    coterie::dbscan::NearestRows near{};
     coterie::Team& team() const { return nb::cast<Block&>(block).team(); }
 };
 
@@ -41,8 +41,8 @@ void bind_reachability(nb::module_& m) {
                 coterie::Team& team = work.team();
                 {
                     nb::gil_scoped_release release;
-                    work.tree = std::make_unique<coterie::dbscan::Reachability>(team, rows, known,
-                                                                                unit, min_samples);
+                    work.tree = std::make_unique<coterie::dbscan::MutualReachability>(
+                        team, rows, known, unit, min_samples);
                 }
                 new (self) ReachabilityWork(std::move(work));
             },
@@ -71,7 +71,7 @@ void bind_reachability(nb::module_& m) {
                 if (!w.near.core)
                     throw nb::value_error("expected nearest() to be called first");
                 const auto n = static_cast<size_t>(w.tree->n());
-                coterie::dbscan::Chain chain{};
+                coterie::dbscan::ReachabilityPlot chain{};
                 auto order = new_array<int32_t>({n}, chain.order);
                 auto height = new_array<double>({n}, chain.height);
                 coterie::Team& team = w.team();
@@ -95,7 +95,7 @@ void bind_reachability(nb::module_& m) {
             expect_shape("height", height, {n});
             int64_t* labels;
             auto out = new_array<int64_t>({n}, labels);
-            coterie::dbscan::Path path;
+            coterie::dbscan::ReachabilityStructure path;
             path.n = static_cast<int64_t>(n);
             path.k = static_cast<int64_t>(k);
             path.core = core.data();

@@ -44,7 +44,7 @@ void bind_lloyd(nb::module_& m) {
                 work.levels = levels;
                 work.mass_levels = mass_top ? mass_levels : 1;
                 work.d = b.rows.d;
-                new (self) LloydWork(std::move(work)); // last: what throws before leaves nothing
+                new (self) LloydWork(std::move(work)); // last: an error before leaves nothing
             },
             "block"_a, "labels"_a, "low"_a, "high"_a, "top"_a.none(), "levels"_a,
             "mass_top"_a.none(), "mass_levels"_a, "algorithm"_a)

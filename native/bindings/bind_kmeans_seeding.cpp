@@ -64,7 +64,7 @@ void bind_seeding(nb::module_& m) {
                     seeds);
                 work.block = block;
                 work.copies = copies ? nb::cast(*copies) : nb::none();
-                new (self) SeedingWork(std::move(work)); // last: what throws before leaves nothing
+                new (self) SeedingWork(std::move(work)); // last: an error before leaves nothing
             },
             "block"_a, "low"_a, "high"_a, "copies"_a.none(), "bucket_bits"_a, "seeds"_a)
         .def_prop_ro("coarse", [](const SeedingWork& w) { return w.seeding->coarse(); })

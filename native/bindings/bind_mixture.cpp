@@ -166,7 +166,7 @@ void bind_mixture(nb::module_& m) {
             [](PreparedMixture& self, const Block& block, int64_t first, Input<double, 2> degrees) {
                 MixtureTask task = self.task(block);
                 expect_shape("degrees", degrees, {block.n(), static_cast<size_t>(self.k)});
-                task.m_step.given_degrees = degrees.data();
+                task.m_step.given_responsibilities = degrees.data();
                 return swept(self, block, task, first);
             },
             "block"_a, "first"_a, "degrees"_a, "The same for given degrees of belonging.")
@@ -187,7 +187,7 @@ void bind_mixture(nb::module_& m) {
                 task.m_step.sums = false;
                 auto out = new_array<double>(
                     {static_cast<size_t>(block.rows.n), static_cast<size_t>(self.k)},
-                    task.out.degrees);
+                    task.out.responsibilities);
                 swept(self, block, task, 0);
                 return out;
             },

@@ -43,9 +43,9 @@ void share_out(coterie::Team& team, size_t count, double operations, const Work&
 }
 
 // A triangle becomes a root of it; false if it is not positive definite.
-bool root_of(bool (*Kernels::*root)(double*, int, double*), double* triangle, int d) {
+bool root_of(bool (*Kernels::*root)(double*, int, void*), double* triangle, int d) {
     const Kernels& kernels = *coterie::level().mixture;
-    coterie::Buffer<double> scratch(kernels.root_scratch(d));
+    coterie::Buffer<char> scratch(kernels.root_scratch(d));
     return (kernels.*root)(triangle, d, scratch.data());
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 // Sums of one thread. A column below 2^top, times 2^(60 - top), is an integer of 60 bits for all
 // but its smallest values, and integers are cheaper to square exactly than float64 values.
-// On cache lines of its own: what one thread writes the others must not read.
+// On cache lines of its own: other threads must not read the line that one writes.
 struct alignas(64) Tally {
     static constexpr int kRows = 128;    // squares of 120 bits: as many fit into 128 bits
     static constexpr int kTogether = 32; // rows read column by column, from the nearest cache

@@ -42,7 +42,7 @@ void WideSum::add(__int128 value, int exponent) {
     const int offset = exponent - kLowest;
     int word = offset >> 5;
     const int shift = offset & 31;
-    // The lowest digit takes what a shift of the 128-bit value would push out at the top.
+    // The lowest digit takes the bits that a shift of the 128-bit value would push out at the top.
     uint64_t digit = static_cast<uint64_t>(static_cast<uint32_t>(rest)) << shift;
     int64_t carry = static_cast<int64_t>(digit >> 32);
     words_[word] += negative ? -static_cast<int64_t>(digit & 0xffffffffu)

@@ -60,15 +60,15 @@ void split_double(double value, int64_t& mantissa, int& exponent);
 // The float64 nearest to (numerator * 2^exponent) / denominator, ties to even. denominator > 0.
 double rounded_ratio(__int128 numerator, unsigned __int128 denominator, int exponent);
 
-// What follows is shared out by columns where it is worth a team.
+// The functions below are shared out by columns where it is worth a team.
 
-// out: (k, columns) means of the clusters with a positive mass; the others keep what is there.
+// out: (k, columns) means of the clusters with a positive mass; the others keep their values.
 // sums: (k, levels, columns), mass: (k, mass_levels). False if the limbs are too many for the
 // 128-bit path; the caller then takes the slow one.
 bool means_from_sums(Team& team, const int64_t* sums, const Grid& grid, const int64_t* mass,
                      int mass_levels, int mass_top, int k, double* out);
 
-// out += sum over clusters of (2 m S - W m^2): what the means save of the sum of squares.
+// out += sum over clusters of (2 m S - W m^2): by as much the means lessen the sum of squares.
 void add_saving(Team& team, const int64_t* sums, const Grid& grid, const int64_t* mass,
                 int mass_levels, int mass_top, int k, const double* means, WideSum& out);
 

@@ -23,7 +23,7 @@ void* aligned_memory(size_t bytes) {
     if (!memory)
         throw std::bad_alloc();
 #if defined(__linux__)
-    if (unit == kLargePage) // whole pages only: the last one is shared with nobody
+    if (unit == kLargePage) // whole pages only: the last one is not shared
         madvise(memory, rounded / kLargePage * kLargePage, MADV_HUGEPAGE);
 #endif
     return memory;
@@ -33,7 +33,7 @@ void* aligned_memory(size_t bytes) {
 void* paged_memory(size_t bytes) {
     if (bytes < kPaged)
         return aligned_memory(bytes);
-    // What holds a large page begins at one: asked for with room, of which the rest goes back.
+    // Memory that holds a large page begins at one: more is asked for, and the rest goes back.
     const bool large = bytes >= kLargePage;
     const size_t room = large ? bytes + kLargePage : bytes;
     void* given = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -13,8 +13,8 @@ constexpr size_t kLargePage = size_t{1} << 21; // bytes
 // pages: to touch memory for the first time costs as much as a pass over it otherwise.
 void* aligned_memory(size_t bytes);
 
-// The heap keeps much of what is given back to it, for whoever asks next. Pages of the system's own
-// return to it at once; less than a few of them come from the heap all the same.
+// The heap keeps much of the memory that is given back to it, for later use. Pages of the system's
+// own return to it at once; less than a few of them come from the heap all the same.
 void* paged_memory(size_t bytes);
 void free_paged(void* memory, size_t bytes);
 
@@ -31,7 +31,7 @@ template <class T, class Source = Heap> class Buffer {
 public:
     Buffer() = default;
     explicit Buffer(size_t count) { resize(count); }
-    // Keeps nothing of what was there.
+    // Keeps no values.
     void resize(size_t count) {
         if (count <= capacity_) {
             size_ = count;

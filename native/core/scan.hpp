@@ -1,4 +1,4 @@
-// scan.hpp: what must be known of a block before anything else: ranges, magnitudes, soundness.
+// scan.hpp: the first look at a block: ranges, magnitudes, soundness.
 #pragma once
 
 #include <optional>

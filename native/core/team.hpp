@@ -1,9 +1,9 @@
 // team.hpp: the threads of one fit.
 //
 // A team starts with a fit and ends with it, so nothing survives between calls: fork is safe and
-// nobody's thread pool is touched. Waits spin briefly, give way to others for a millisecond, and
+// no other thread pool is touched. Waits spin briefly, give way to others for a millisecond, and
 // then sleep, which keeps a crowded machine usable. Work is handed out in chunks; results must not
-// depend on who takes which.
+// depend on the thread that takes one.
 #pragma once
 
 #include <atomic>
@@ -37,10 +37,10 @@ public:
     void check(int thread);
 
     // Memory that stays from one piece of work to the next, not set: each thread has its own, and
-    // at size() there is some for all together. Pages that are touched for the first time cost
-    // more than most of what is done with them.
-    double* room(int thread, size_t doubles) {
-        rooms_[thread].resize(doubles);
+    // at size() there is some for all together. The first touch of a page costs more
+    // than most work on it.
+    void* room(int thread, size_t bytes) {
+        rooms_[thread].resize((bytes + sizeof(double) - 1) / sizeof(double));
         return rooms_[thread].data();
     }
     void give_rooms_back() {

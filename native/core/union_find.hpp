@@ -70,7 +70,7 @@ private:
     uint32_t* parents_ = nullptr; // (n,)
 };
 
-// Makes *place the smaller of what it is and `value`, whoever else does the same.
+// Makes *place the smaller of its value and `value`, while other threads may do the same.
 inline __attribute__((always_inline)) void lower(int32_t* place, int32_t value) {
     int32_t seen = __atomic_load_n(place, __ATOMIC_RELAXED);
     while (value < seen && !__atomic_compare_exchange_n(place, &seen, value, true, __ATOMIC_RELAXED,

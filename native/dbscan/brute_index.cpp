@@ -27,7 +27,7 @@ int64_t lowest_reaching(Team& team, int thread, const Space& from, int64_t i, co
     return lowest == none ? -1 : lowest;
 }
 
-class BruteDensity final : public DensityIndex {
+class BruteDensity final : public Index {
 public:
     explicit BruteDensity(const Space& space)
         : space_(space), n_(space.n()), parents_(static_cast<size_t>(n_)), sets_(parents_.data()) {}
@@ -94,7 +94,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<DensityIndex> brute_density(const Space& space) {
+std::unique_ptr<Index> brute_density(const Space& space) {
     return std::make_unique<BruteDensity>(space);
 }
 

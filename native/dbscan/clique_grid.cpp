@@ -13,7 +13,7 @@ namespace {
 constexpr double kShrink = 1e-5;     // of a cell's side: more than all rounding together
 constexpr int64_t kWidest = 1 << 16; // cells in a row or column: float32 tells places in a cell
 constexpr double kCellsPerPoint = 16, kFewCells = 1 << 16, kMostCells = 0x1p31; // empty ones too
-constexpr int kApart = 4; // columns between rows of cells: what two cells reach beyond theirs
+constexpr int kApart = 4; // columns between rows of cells: as far as two cells reach
 constexpr int64_t kSegments = 64, kShortest = 1024; // parts of the data, read independently
 constexpr int64_t kBandPoints = 4096, kMostBands = 2048;
 
@@ -28,19 +28,19 @@ inline double place(double value, double low, double per_unit) { return (value -
 
 template <class T> struct Placing {
     const T* values;
-    GridFrame frame;
-    double middle[2] = {0.5 * frame.width, 0.5 * frame.height};
+    GridLayout layout;
+    double middle[2] = {0.5 * layout.width, 0.5 * layout.height};
 
     int32_t key(double x, double y) const {
-        return static_cast<int32_t>(y) * frame.stride + static_cast<int32_t>(x);
+        return static_cast<int32_t>(y) * layout.stride + static_cast<int32_t>(x);
     }
     int32_t key(int64_t i) const {
-        return key(place(values[2 * i], frame.low[0], frame.per_unit),
-                   place(values[2 * i + 1], frame.low[1], frame.per_unit));
+        return key(place(values[2 * i], layout.low[0], layout.per_unit),
+                   place(values[2 * i + 1], layout.low[1], layout.per_unit));
     }
     Placed operator()(int64_t i) const {
-        const double x = place(values[2 * i], frame.low[0], frame.per_unit);
-        const double y = place(values[2 * i + 1], frame.low[1], frame.per_unit);
+        const double x = place(values[2 * i], layout.low[0], layout.per_unit);
+        const double y = place(values[2 * i + 1], layout.low[1], layout.per_unit);
         return {key(x, y), static_cast<float>(x - middle[0]), static_cast<float>(y - middle[1]),
                 static_cast<int32_t>(i)};
     }
@@ -50,48 +50,48 @@ template <class T> struct Placing {
 
 int64_t some_cells(int64_t cells) { return std::clamp<int64_t>(cells / 64, 1, 256); }
 
-GridFrame GridFrame::around(Team& team, const Space& space) {
-    GridFrame frame;
+GridLayout GridLayout::around(Team& team, const Space& space) {
+    GridLayout layout;
     const Rows& rows = space.rows();
     if (space.measure().metric != Metric::euclidean || space.width() != 2) {
-        frame.why_not = "a grid is for Euclidean distance in two columns";
-        return frame;
+        layout.why_not = "a grid is for Euclidean distance in two columns";
+        return layout;
     }
     const Scan seen = scan(team, rows);
-    frame.per_unit = std::sqrt(2.0) * (1 + kShrink) / space.measure().eps;
+    layout.per_unit = std::sqrt(2.0) * (1 + kShrink) / space.measure().eps;
     double cells[2];
     for (int l = 0; l < 2; ++l) {
-        frame.low[l] = seen.ranges.low[l];
-        cells[l] = std::floor(place(seen.ranges.high[l], frame.low[l], frame.per_unit)) + 1;
+        layout.low[l] = seen.ranges.low[l];
+        cells[l] = std::floor(place(seen.ranges.high[l], layout.low[l], layout.per_unit)) + 1;
     }
     // Written so that a value that is no number is refused as well.
-    if (seen.bad_row >= 0 || !std::isfinite(frame.per_unit) || !(cells[0] <= kWidest) ||
+    if (seen.bad_row >= 0 || !std::isfinite(layout.per_unit) || !(cells[0] <= kWidest) ||
         !(cells[1] <= kWidest))
-        frame.why_not = "the data are too wide for cells of this eps";
+        layout.why_not = "the data are too wide for cells of this eps";
     else if ((cells[0] + kApart) * (cells[1] + kApart) >= // of keys around the last cell as well
              std::min(kMostCells, kCellsPerPoint * static_cast<double>(rows.n) + kFewCells))
-        frame.why_not = "most cells of a grid would be empty";
+        layout.why_not = "most cells of a grid would be empty";
     else {
-        frame.width = static_cast<int32_t>(cells[0]);
-        frame.height = static_cast<int32_t>(cells[1]);
-        frame.stride = frame.width + kApart;
+        layout.width = static_cast<int32_t>(cells[0]);
+        layout.height = static_cast<int32_t>(cells[1]);
+        layout.stride = layout.width + kApart;
     }
-    return frame;
+    return layout;
 }
 
-CliqueGrid::CliqueGrid(Team& team, const Space& space, const GridFrame& frame)
-    : n_(space.n()), stride_(frame.stride) {
+CliqueGrid::CliqueGrid(Team& team, const Space& space, const GridLayout& layout)
+    : n_(space.n()), stride_(layout.stride) {
     if (space.rows().kind == Kind::float64)
-        sort(team, static_cast<const double*>(space.rows().values), frame);
+        sort(team, static_cast<const double*>(space.rows().values), layout);
     else
-        sort(team, static_cast<const float*>(space.rows().values), frame);
-    set_radii(space, frame);
+        sort(team, static_cast<const float*>(space.rows().values), layout);
+    set_radii(space, layout);
 }
 
 // A counting sort in two steps: into bands of cells that fit into cache, then each band.
-template <class T> void CliqueGrid::sort(Team& team, const T* values, const GridFrame& frame) {
-    const Placing<T> placing{values, frame};
-    const int64_t total = static_cast<int64_t>(frame.stride) * frame.height;
+template <class T> void CliqueGrid::sort(Team& team, const T* values, const GridLayout& layout) {
+    const Placing<T> placing{values, layout};
+    const int64_t total = static_cast<int64_t>(layout.stride) * layout.height;
     const int64_t wanted = std::clamp<int64_t>(n_ / kBandPoints, 1, kMostBands);
     int shift = 0;
     while ((total >> shift) >= 2 * wanted)
@@ -127,8 +127,8 @@ template <class T> void CliqueGrid::sort(Team& team, const T* values, const Grid
         }
     });
 
-    // Each band by cell. Points that have their slots leave room for what is known of the cells:
-    // key and, in place of a row, the first slot.
+    // Each band by cell. Points that have their slots leave room for the cells: key
+    // and, in place of a row, the first slot.
     x_.resize(n_ + kBeyond);
     y_.resize(n_ + kBeyond);
     row_.resize(n_);
@@ -185,15 +185,15 @@ void CliqueGrid::Cells::resize(int32_t cells, int32_t end) {
     start[cells] = end;
 }
 
-// A coordinate is off by half a unit in the last place of the largest one, and by what placing it
-// in float64 rounds, which is less; differences, squares and their sum by a rounding each.
-void CliqueGrid::set_radii(const Space& space, const GridFrame& frame) {
+// A coordinate is off by half a unit in the last place of the largest one, and by the rounding of
+// its place in float64, which is less; differences, squares and their sum by a rounding each.
+void CliqueGrid::set_radii(const Space& space, const GridLayout& layout) {
     const double u = 0x1p-24;
-    const double reach = 0.5 * std::max(frame.width, frame.height) + 1;
+    const double reach = 0.5 * std::max(layout.width, layout.height) + 1;
     const double off = std::sqrt(2.0) * 2 * 1.01 * u * reach;
     const auto [inner, outer] = space.bounds();
-    const double in = std::max(0.0, inner * frame.per_unit - off);
-    const double out = outer * frame.per_unit + off;
+    const double in = std::max(0.0, inner * layout.per_unit - off);
+    const double out = outer * layout.per_unit + off;
     inner_ = std::nextafter(static_cast<float>(in * in * (1 - 16 * u)), 0.0f);
     outer_ = std::nextafter(static_cast<float>(out * out * (1 + 16 * u)), 4.0f);
 }
@@ -242,7 +242,7 @@ void CliqueGrid::divide(Team& team, const uint8_t* marks, const int32_t* marked)
             out += points - marked[c];
         }
         for (int32_t i = all.start[begin]; i < all.start[end]; ++i) {
-            const int32_t slot = marks[i] ? point : rest; // without a branch: who could foresee it
+            const int32_t slot = marks[i] ? point : rest; // a branch could not be predicted
             point += marks[i];
             rest += 1 - marks[i];
             x[slot] = x_[i];

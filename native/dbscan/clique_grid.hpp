@@ -28,20 +28,20 @@ struct GridView {
     float inner = 0, outer = 0; // squared: up to inner nearby, above outer not; else ask
 };
 
-// Where the cells lie. `why_not` says what speaks against a grid, if anything does.
-struct GridFrame {
+// The place of the cells. `why_not` is a reason against a grid, if there is one.
+struct GridLayout {
     double low[2] = {0, 0};
     double per_unit = 1; // cells
     int32_t width = 0, height = 0, stride = 0;
     std::string why_not;
 
-    static GridFrame around(Team& team, const Space& space);
+    static GridLayout around(Team& team, const Space& space);
 };
 
 class CliqueGrid {
 public:
-    // The frame must have nothing against it.
-    CliqueGrid(Team& team, const Space& space, const GridFrame& frame);
+    // The layout must have nothing against it.
+    CliqueGrid(Team& team, const Space& space, const GridLayout& layout);
     GridView view() const { return view_of(cells_); }
 
     // Keeps in view the marked points only, and the cells that have some. The others are left out
@@ -55,13 +55,13 @@ private:
         Buffer<int32_t> key, start;
         void resize(int32_t cells, int32_t end); // end: of the last cell, a slot
     };
-    template <class T> void sort(Team& team, const T* values, const GridFrame& frame);
-    void set_radii(const Space& space, const GridFrame& frame);
+    template <class T> void sort(Team& team, const T* values, const GridLayout& layout);
+    void set_radii(const Space& space, const GridLayout& layout);
     GridView view_of(const Cells& cells) const;
 
     int64_t n_;
     int32_t stride_;
-    Cells cells_, left_out_; // slots of what is left out come last
+    Cells cells_, left_out_; // slots of rows that are left out come last
     Buffer<float> x_, y_;
     Buffer<int32_t> row_;
     float inner_ = 0, outer_ = 0;

@@ -1,4 +1,4 @@
-// core_rows.cpp: what a fit keeps of its rows: the kind of each, and a copy of the core rows.
+// core_rows.cpp: the kind of each row of a fit, and a copy of the core rows.
 #include <algorithm>
 
 #include "dbscan/index.hpp"

@@ -11,11 +11,11 @@ constexpr int64_t kSomeRows = 1 << 15;
 
 } // namespace
 
-int64_t cut(Team& team, const Path& path, double reach, int64_t* labels) {
+int64_t cut(Team& team, const ReachabilityStructure& path, double reach, int64_t* labels) {
     // Infinite distances are never nearby.
     reach = std::min(reach, std::numeric_limits<double>::max());
     const int64_t n = path.n, k = path.k;
-    // 1. Runs of the chain without a gap above `reach` are what belongs together; a run of one row
+    // 1. Runs of the chain without a gap above `reach` belong together; a run of one row
     //    that is not core is no cluster. Until they are numbered, rows know the first row of
     //    their run.
     Buffer<int32_t> first(n);

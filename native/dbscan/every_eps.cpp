@@ -16,11 +16,11 @@ constexpr int64_t kSomeRows = 1 << 14;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // Space wants to know how far is near; here it only says which rows there are.
-TreeFrame frame_of(const Rows& rows, double unit) {
-    TreeFrame frame;
-    frame.centre.assign(rows.d, 0.0);
-    frame.unit = unit;
-    return frame;
+TreeScaling frame_of(const Rows& rows, double unit) {
+    TreeScaling scaling;
+    scaling.centre.assign(rows.d, 0.0);
+    scaling.unit = unit;
+    return scaling;
 }
 
 struct Edge {
@@ -35,11 +35,11 @@ struct Edge {
 
 } // namespace
 
-struct Reachability::Work {
+struct MutualReachability::Work {
     Space space;
     Tree<double> tree;
     TreeView<double> view;
-    ReachKernels kernels;
+    ReachabilityKernels kernels;
     int64_t min_samples, k, slots;
     Buffer<int32_t> slot_of; // (n,)
 
@@ -54,7 +54,7 @@ struct Reachability::Work {
 
     Work(Team& team, const Rows& rows, Metric metric, double unit, int64_t min_samples_)
         : space(team, rows, {metric, 2.0, 1.0}), tree(team, space, frame_of(rows, unit)),
-          view(tree.view()), kernels(reach_kernels(space.norm(), space.width())),
+          view(tree.view()), kernels(reachability_kernels(space.norm(), space.width())),
           min_samples(min_samples_), k(std::min(min_samples - 1, rows.n - 1)),
           slots(view.leaves * kLeaf), slot_of(rows.n) {
         for (int64_t s = 0; s < slots; ++s)
@@ -85,17 +85,17 @@ struct Reachability::Work {
         });
     }
 
-    void nearest(Team& team, const Near& out);
-    void start(Team& team, const Near& near);
-    void join_by_lists(Team& team, const Near& near);
+    void nearest(Team& team, const NearestRows& out);
+    void start(Team& team, const NearestRows& near);
+    void join_by_lists(Team& team, const NearestRows& near);
     void describe_components(Team& team);
-    void look_into_lists(Team& team, const Near& near);
+    void look_into_lists(Team& team, const NearestRows& near);
     int64_t join_components(Team& team);
     bool join(int64_t a, int64_t b, double edge);
-    void chain(Team& team, const Chain& out);
+    void chain(Team& team, const ReachabilityPlot& out);
 };
 
-void Reachability::Work::nearest(Team& team, const Near& out) {
+void MutualReachability::Work::nearest(Team& team, const NearestRows& out) {
     const int64_t n = space.n();
     team.for_chunks(n, kSomeRows, [&](int, int64_t begin, int64_t end) {
         std::fill(out.sums + begin * k, out.sums + end * k, kInfinite);
@@ -122,7 +122,7 @@ void Reachability::Work::nearest(Team& team, const Near& out) {
     });
 }
 
-void Reachability::Work::start(Team& team, const Near& near) {
+void MutualReachability::Work::start(Team& team, const NearestRows& near) {
     for (Buffer<double>* by_slot : {&core, &least, &floor, &weight})
         by_slot->resize(slots);
     component.resize(slots);
@@ -141,7 +141,7 @@ void Reachability::Work::start(Team& team, const Near& near) {
     edges.reserve(space.n());
 }
 
-bool Reachability::Work::join(int64_t a, int64_t b, double edge) {
+bool MutualReachability::Work::join(int64_t a, int64_t b, double edge) {
     const UnionFind sets(parents.data());
     if (sets.same(static_cast<uint32_t>(a), static_cast<uint32_t>(b)))
         return false; // a tie has joined them already
@@ -150,9 +150,9 @@ bool Reachability::Work::join(int64_t a, int64_t b, double edge) {
     return true;
 }
 
-// No edge of a point is shorter than what makes it core. One of just that length leads to every
+// No edge of a point is shorter than its core distance. One of just that length leads to every
 // neighbour of its list that is core by then.
-void Reachability::Work::join_by_lists(Team& team, const Near& near) {
+void MutualReachability::Work::join_by_lists(Team& team, const NearestRows& near) {
     for_slots_in_order(team, [&](int64_t s, int64_t row) {
         if (core[s] == kInfinite)
             return;
@@ -164,7 +164,7 @@ void Reachability::Work::join_by_lists(Team& team, const Near& near) {
     });
 }
 
-void Reachability::Work::describe_components(Team& team) {
+void MutualReachability::Work::describe_components(Team& team) {
     const UnionFind sets(parents.data());
     for_slots(team, [&](int64_t s, int32_t) {
         component[s] = static_cast<int32_t>(sets.find(static_cast<uint32_t>(s)));
@@ -191,8 +191,8 @@ void Reachability::Work::describe_components(Team& team) {
     }
 }
 
-// What the lists know costs little, and keeps most points from walking through the tree.
-void Reachability::Work::look_into_lists(Team& team, const Near& near) {
+// The lists of neighbours cost little, and keep most points from walking through the tree.
+void MutualReachability::Work::look_into_lists(Team& team, const NearestRows& near) {
     for_slots(team, [&](int64_t s, int32_t row) {
         if (other[s] >= 0 && component[other[s]] == component[s]) {
             other[s] = -1;
@@ -215,7 +215,7 @@ void Reachability::Work::look_into_lists(Team& team, const Near& near) {
 }
 
 // Every component takes its shortest edge; among equals that of its first point.
-int64_t Reachability::Work::join_components(Team& team) {
+int64_t MutualReachability::Work::join_components(Team& team) {
     int64_t joined = 0;
     for_slots_in_order(team, [&](int64_t s, int32_t) {
         double& shortest = least[component[s]];
@@ -228,7 +228,7 @@ int64_t Reachability::Work::join_components(Team& team) {
 }
 
 // Edges in increasing order put chains of rows one after the other, until one is left.
-void Reachability::Work::chain(Team& team, const Chain& out) {
+void MutualReachability::Work::chain(Team& team, const ReachabilityPlot& out) {
     const int64_t n = space.n();
     int64_t count = 0;
     auto look = [&] {
@@ -270,8 +270,8 @@ void Reachability::Work::chain(Team& team, const Chain& out) {
             }
 }
 
-Reachability::Reachability(Team& team, const Rows& rows, Metric metric, double unit,
-                           int64_t min_samples) {
+MutualReachability::MutualReachability(Team& team, const Rows& rows, Metric metric, double unit,
+                                       int64_t min_samples) {
     if (metric != Metric::euclidean && metric != Metric::manhattan && metric != Metric::chebyshev)
         throw std::invalid_argument("expected metric euclidean, manhattan or chebyshev");
     if (rows.n < 1 || rows.n > std::numeric_limits<int32_t>::max() / 2)
@@ -281,12 +281,12 @@ Reachability::Reachability(Team& team, const Rows& rows, Metric metric, double u
     work_ = std::make_unique<Work>(team, rows, metric, unit, min_samples);
 }
 
-Reachability::~Reachability() = default;
-int64_t Reachability::n() const { return work_->space.n(); }
-int64_t Reachability::k() const { return work_->k; }
-void Reachability::nearest(Team& team, const Near& out) { work_->nearest(team, out); }
+MutualReachability::~MutualReachability() = default;
+int64_t MutualReachability::n() const { return work_->space.n(); }
+int64_t MutualReachability::k() const { return work_->k; }
+void MutualReachability::nearest(Team& team, const NearestRows& out) { work_->nearest(team, out); }
 
-void Reachability::span(Team& team, const Near& near, const Chain& out) {
+void MutualReachability::span(Team& team, const NearestRows& near, const ReachabilityPlot& out) {
     Work& work = *work_;
     work.start(team, near);
     work.join_by_lists(team, near);

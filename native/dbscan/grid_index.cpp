@@ -10,10 +10,10 @@
 namespace coterie::dbscan {
 namespace {
 
-class GridDensity final : public DensityIndex {
+class GridDensity final : public Index {
 public:
-    GridDensity(Team& team, const Space& space, const GridFrame& frame)
-        : space_(space), grid_(team, space, frame), kernels_(grid_kernels()) {
+    GridDensity(Team& team, const Space& space, const GridLayout& layout)
+        : space_(space), grid_(team, space, layout), kernels_(grid_kernels()) {
         task_ = {grid_.view(), &space_, &team};
         char text[96];
         std::snprintf(text, sizeof text, "two columns, and %.3g points in an occupied cell",
@@ -156,12 +156,12 @@ private:
 
 } // namespace
 
-std::unique_ptr<DensityIndex> grid_density(Team& team, const Space& space, std::string& why_not) {
-    const GridFrame frame = GridFrame::around(team, space);
-    why_not = frame.why_not;
+std::unique_ptr<Index> grid_density(Team& team, const Space& space, std::string& why_not) {
+    const GridLayout layout = GridLayout::around(team, space);
+    why_not = layout.why_not;
     if (!why_not.empty())
         return nullptr;
-    return std::make_unique<GridDensity>(team, space, frame);
+    return std::make_unique<GridDensity>(team, space, layout);
 }
 
 } // namespace coterie::dbscan

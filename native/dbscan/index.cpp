@@ -12,7 +12,7 @@ bool beyond_coordinates(const Space& space) {
     return !space.zero_rows().empty() && space.measure().eps >= 1;
 }
 
-std::unique_ptr<DensityIndex> because(std::unique_ptr<DensityIndex> index, std::string why) {
+std::unique_ptr<Index> because(std::unique_ptr<Index> index, std::string why) {
     if (index->why.empty())
         index->why = std::move(why);
     return index;
@@ -20,8 +20,8 @@ std::unique_ptr<DensityIndex> because(std::unique_ptr<DensityIndex> index, std::
 
 } // namespace
 
-std::unique_ptr<DensityIndex> density_index(Team& team, const Space& space, const std::string& name,
-                                            bool every) {
+std::unique_ptr<Index> make_index(Team& team, const Space& space, const std::string& name,
+                                  bool every) {
     if (space.n() > std::numeric_limits<int32_t>::max() / 2)
         throw std::invalid_argument("expected at most 2^30 rows");
     const bool chosen = name == "auto";

@@ -12,7 +12,7 @@
 
 namespace coterie::dbscan {
 
-// What makes a row a core point: at least this many rows nearby, itself included, or this much
+// The rule for core points: at least this many rows nearby, itself included, or this much
 // weight: the exact sum of the weights nearby, rounded once to float64.
 struct CoreRule {
     double min_samples = 5;
@@ -20,9 +20,9 @@ struct CoreRule {
     int64_t* counts = nullptr;       // out, or null: (n,) rows nearby each row, itself included
 };
 
-class DensityIndex {
+class Index {
 public:
-    virtual ~DensityIndex() = default;
+    virtual ~Index() = default;
     virtual const char* name() const = 0;
     std::string why; // this index and no other
 
@@ -37,20 +37,20 @@ public:
 };
 
 // Every pair by the definition: for small data, and where coordinates cannot stand for rows.
-std::unique_ptr<DensityIndex> brute_density(const Space& space);
+std::unique_ptr<Index> brute_density(const Space& space);
 
 // A kd-tree; float64 coordinates if it may not be single.
-std::unique_ptr<DensityIndex> tree_density(Team& team, const Space& space, bool may_be_single);
+std::unique_ptr<Index> tree_density(Team& team, const Space& space, bool may_be_single);
 void tree_reach(Team& team, const Space& cores, const int64_t* core_labels, const Space& queries,
                 int64_t* out);
 
 // Cells whose points are all nearby each other. Null, and the reason, where they do not suit.
-std::unique_ptr<DensityIndex> grid_density(Team& team, const Space& space, std::string& why_not);
+std::unique_ptr<Index> grid_density(Team& team, const Space& space, std::string& why_not);
 
-// The index by name; "auto" chooses by the data and by what will be asked: `every` if all
+// The index by name; "auto" chooses by the data and by the questions to come: `every` if all
 // neighbours of every point are to be found, as for weights. A grid that is impossible is a tree.
-std::unique_ptr<DensityIndex> density_index(Team& team, const Space& space, const std::string& name,
-                                            bool every = false);
+std::unique_ptr<Index> make_index(Team& team, const Space& space, const std::string& name,
+                                  bool every = false);
 
 // For each query the lowest-numbered cluster with a core row nearby, or -1. So a core row gets its
 // own cluster, a border row the one it joined, and noise stays noise.
@@ -60,7 +60,8 @@ void reach(Team& team, const Space& cores, const int64_t* core_labels, const Spa
 void brute_reach(Team& team, const Space& cores, const int64_t* core_labels, const Space& queries,
                  int64_t* out);
 
-// What a fit keeps of dense rows. kind: out (n,) 0 for noise, 1 for border, 2 for core rows.
+// The kinds and the core rows that a fit of dense rows keeps. kind: out (n,) 0 for noise, 1 for
+// border, 2 for core rows.
 class CoreRows {
 public:
     CoreRows(Team& team, const Rows& rows, const uint8_t* core, const int64_t* labels,

@@ -70,26 +70,26 @@ template <class T> struct Tree<T>::Bottom {
 };
 
 template <class T>
-Tree<T>::Tree(Team& team, const Space& space, const TreeFrame& frame)
+Tree<T>::Tree(Team& team, const Space& space, const TreeScaling& scaling)
     : width_(space.width()), stride_(box_stride(width_)) {
     const int64_t n = space.n();
     const int d = width_;
-    const Router<T> router(team, space, frame);
-    const int64_t buckets = router.buckets();
+    const TreeTop<T> top(team, space, scaling);
+    const int64_t buckets = top.buckets();
     const int64_t segment = (n + kSegments - 1) / kSegments;
 
     // Which bucket each row goes to; how many of each segment go where.
     Buffer<uint16_t> bucket(n);
     std::vector<int32_t> places(kSegments * buckets, 0);
     team.for_chunks(kSegments, 1, [&](int, int64_t s, int64_t) {
-        const Reader<T> read(space, frame);
+        const Reader<T> read(space, scaling);
         std::vector<T> x(kTogether * d);
         const int64_t last = std::min(n, (s + 1) * segment);
         for (int64_t i = s * segment; i < last; i += kTogether) {
             const int count = static_cast<int>(std::min<int64_t>(kTogether, last - i));
             for (int q = 0; q < count; ++q)
                 read(i + q, x.data() + q * d);
-            router.route(x.data(), i, count, d, bucket.data() + i);
+            top.route(x.data(), i, count, d, bucket.data() + i);
             for (int q = 0; q < count; ++q)
                 ++places[s * buckets + bucket[i + q]];
         }
@@ -119,7 +119,7 @@ Tree<T>::Tree(Team& team, const Space& space, const TreeFrame& frame)
     Buffer<int32_t> rows(n);
     Buffer<T> coordinates(copied ? n * d : 0);
     team.for_chunks(kSegments, 1, [&](int, int64_t s, int64_t) {
-        const Reader<T> read(space, frame);
+        const Reader<T> read(space, scaling);
         int32_t* place = places.data() + s * buckets;
         for (int64_t i = s * segment; i < std::min(n, (s + 1) * segment); ++i) {
             const int64_t to = place[bucket[i]]++;
@@ -156,7 +156,7 @@ Tree<T>::Tree(Team& team, const Space& space, const TreeFrame& frame)
         if (copied) {
             bottom.coordinates = coordinates.data() + static_cast<int64_t>(starts[b]) * d;
         } else {
-            const Reader<T> read(space, frame);
+            const Reader<T> read(space, scaling);
             bottom.fetched.resize(static_cast<size_t>(count) * d);
             for (int32_t i = 0; i < count; ++i)
                 read(bottom.rows[i], bottom.fetched.data() + static_cast<int64_t>(i) * d);
@@ -170,7 +170,7 @@ Tree<T>::Tree(Team& team, const Space& space, const TreeFrame& frame)
         split(bottom, root, 0, count, leaf_starts[b], leaf_starts[b + 1] - leaf_starts[b]);
     });
     close_top(buckets);
-    set_radii(space, frame);
+    set_radii(space, scaling);
 }
 
 template <class T>
@@ -271,7 +271,7 @@ template <class T> void Tree<T>::close_top(int64_t buckets) {
 
 // Each coordinate is off by at most half a unit in the last place of `reach`, each difference and
 // each addition by another relative rounding; the definition's own rounding is in the bounds.
-template <class T> void Tree<T>::set_radii(const Space& space, const TreeFrame& frame) {
+template <class T> void Tree<T>::set_radii(const Space& space, const TreeScaling& scaling) {
     const double d = width_, u = std::numeric_limits<T>::epsilon() / 2;
     const auto [inner, outer] = space.bounds();
     const Metric metric = space.measure().metric;
@@ -279,16 +279,16 @@ template <class T> void Tree<T>::set_radii(const Space& space, const TreeFrame& 
                        metric != Metric::haversine && metric != Metric::minkowski;
     const bool squares = space.norm() == Norm::squares;
     auto summed = [squares](double r) { return squares ? r * r : r; };
-    const double each = 2 * 1.01 * u * frame.reach;
+    const double each = 2 * 1.01 * u * scaling.reach;
     const double off = each * (squares ? std::sqrt(d) : space.norm() == Norm::sum ? d : 1.0);
     const double relative = (d + 8) * 2 * u;
-    double in = std::max(0.0, inner * frame.unit - off), out = outer * frame.unit + off;
+    double in = std::max(0.0, inner * scaling.unit - off), out = outer * scaling.unit + off;
     in = summed(in) * (1 - relative);
     out = summed(out) * (1 + relative);
-    if (inner * frame.unit <= off)
+    if (inner * scaling.unit <= off)
         in = -1;
     if (exact) // additions in the same order, nothing rounded before: this is the definition
-        in = out = summed(space.measure().eps * frame.unit);
+        in = out = summed(space.measure().eps * scaling.unit);
     radii_.inner = static_cast<T>(in);
     radii_.outer = static_cast<T>(out);
     if (!exact) {

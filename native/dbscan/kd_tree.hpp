@@ -5,7 +5,7 @@
 // one column after the other. The tree depends on the data only, not on the number of threads.
 //
 // T is float where float32 coordinates, centred and in units of eps, are fine enough to filter;
-// the definition then decides what is too close to tell. Else T is double.
+// the definition then decides pairs that are too close to tell. Else T is double.
 #pragma once
 
 #include <memory>
@@ -43,27 +43,27 @@ template <class T> struct TreeView {
     const int32_t* leaf_node = nullptr; // (leaves,)
 };
 
-// What a comparison of summed coordinates (squares, magnitudes, or the largest) says.
+// The two limits of a sum of coordinates (squares, magnitudes, or the largest).
 template <class T> struct Radii {
     T inner, outer;         // at most inner: nearby; above outer: not; between: ask the definition
     T box_inner, box_outer; // the same for whole boxes, with room for another order of additions
 };
 
 // How coordinates of the space become those of the tree: (x - centre) * unit.
-struct TreeFrame {
+struct TreeScaling {
     std::vector<double> centre; // (width,)
     double unit = 1.0;
     double reach = 0.0;  // the largest magnitude of a coordinate, in units
     bool single = false; // float32 is fine enough: its error is small against eps
 
-    // One frame for several spaces, so that their trees can be compared.
-    static TreeFrame around(Team& team, const std::vector<const Space*>& spaces,
-                            bool may_be_single = true);
+    // One scaling for several spaces, so that their trees can be compared.
+    static TreeScaling around(Team& team, const std::vector<const Space*>& spaces,
+                              bool may_be_single = true);
 };
 
 template <class T> class Tree {
 public:
-    Tree(Team& team, const Space& space, const TreeFrame& frame);
+    Tree(Team& team, const Space& space, const TreeScaling& scaling);
     TreeView<T> view() const;
     Radii<T> radii() const { return radii_; }
 
@@ -75,7 +75,7 @@ private:
     void measure(const Bottom& bottom, int32_t node, int32_t begin, int32_t end);
     void enclose(int32_t node);
     void close_top(int64_t buckets);
-    void set_radii(const Space& space, const TreeFrame& frame);
+    void set_radii(const Space& space, const TreeScaling& scaling);
     T* box(int32_t node) { return boxes_.data() + static_cast<int64_t>(node) * 2 * stride_; }
 
     int width_, stride_;

@@ -22,15 +22,15 @@ void with_coordinates(const Space& space, int64_t i, double* scratch, Use use) {
 // Reads rows as tree coordinates.
 template <class T> struct Reader {
     const Space& space;
-    const TreeFrame& frame;
+    const TreeScaling& scaling;
     mutable std::vector<double> scratch;
 
-    Reader(const Space& space_, const TreeFrame& frame_)
-        : space(space_), frame(frame_), scratch(space.width()) {}
+    Reader(const Space& space_, const TreeScaling& scaling_)
+        : space(space_), scaling(scaling_), scratch(space.width()) {}
 
     void operator()(int64_t i, T* out) const {
         const int d = space.width();
-        const double *centre = frame.centre.data(), unit = frame.unit;
+        const double *centre = scaling.centre.data(), unit = scaling.unit;
         with_coordinates(space, i, scratch.data(), [=](const auto* x) {
             for (int l = 0; l < d; ++l)
                 out[l] = static_cast<T>((double(x[l]) - centre[l]) * unit);

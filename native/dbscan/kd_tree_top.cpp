@@ -6,7 +6,7 @@
 namespace coterie::dbscan {
 namespace {
 
-constexpr int kBucketRows = 2048; // about what a bucket should hold: its rows fit in cache
+constexpr int kBucketRows = 2048; // about as many as should be in a bucket: they fit in cache
 constexpr int kTopLevels = 12, kSamplePerBucket = 32;
 
 // A coin for rows that lie on a splitting plane, so that equal rows spread over both sides.
@@ -18,7 +18,7 @@ inline uint32_t coin(int64_t i, int level) {
 
 } // namespace
 
-template <class T> Router<T>::Router(Team& team, const Space& space, const TreeFrame& frame) {
+template <class T> TreeTop<T>::TreeTop(Team& team, const Space& space, const TreeScaling& scaling) {
     const int64_t n = space.n();
     while ((n >> levels_) > kBucketRows && levels_ < kTopLevels)
         ++levels_;
@@ -30,7 +30,7 @@ template <class T> Router<T>::Router(Team& team, const Space& space, const TreeF
     const int d = space.width();
     const int64_t count = std::min<int64_t>(n, buckets_ * kSamplePerBucket);
     std::vector<T> sample(count * d);
-    const Reader<T> read(space, frame);
+    const Reader<T> read(space, scaling);
     const int64_t step = n / count;
     for (int64_t q = 0; q < count; ++q) // somewhere in each step, so that no period is hit
         read(q * step + static_cast<int64_t>(q * 2654435761u) % step, sample.data() + q * d);
@@ -41,8 +41,8 @@ template <class T> Router<T>::Router(Team& team, const Space& space, const TreeF
 }
 
 template <class T>
-void Router<T>::choose(Team& team, int64_t v, int64_t begin, int64_t end,
-                       const std::vector<T>& sample, std::vector<int32_t>& order, int d) {
+void TreeTop<T>::choose(Team& team, int64_t v, int64_t begin, int64_t end,
+                        const std::vector<T>& sample, std::vector<int32_t>& order, int d) {
     if (v >= buckets_ || begin == end)
         return;
     team.check(0);
@@ -73,7 +73,7 @@ void Router<T>::choose(Team& team, int64_t v, int64_t begin, int64_t end,
 }
 
 template <class T>
-void Router<T>::route(const T* x, int64_t first, int count, int d, uint16_t* out) const {
+void TreeTop<T>::route(const T* x, int64_t first, int count, int d, uint16_t* out) const {
     uint32_t v[kTogether];
     for (uint32_t& start : v)
         start = 1;
@@ -89,7 +89,7 @@ void Router<T>::route(const T* x, int64_t first, int count, int d, uint16_t* out
         out[q] = static_cast<uint16_t>(v[q] - buckets_);
 }
 
-template class Router<float>;
-template class Router<double>;
+template class TreeTop<float>;
+template class TreeTop<double>;
 
 } // namespace coterie::dbscan

@@ -8,9 +8,9 @@ namespace coterie::dbscan {
 constexpr int kTogether = 8; // rows routed side by side
 
 // Rows go to buckets by the splits of a sample, kept as a heap: node v has children 2 v, 2 v + 1.
-template <class T> class Router {
+template <class T> class TreeTop {
 public:
-    Router(Team& team, const Space& space, const TreeFrame& frame);
+    TreeTop(Team& team, const Space& space, const TreeScaling& scaling);
 
     int64_t buckets() const { return buckets_; }
 
@@ -28,7 +28,7 @@ private:
     std::vector<T> value_;
 };
 
-extern template class Router<float>;
-extern template class Router<double>;
+extern template class TreeTop<float>;
+extern template class TreeTop<double>;
 
 } // namespace coterie::dbscan

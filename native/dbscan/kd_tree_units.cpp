@@ -8,8 +8,8 @@
 
 namespace coterie::dbscan {
 
-TreeFrame TreeFrame::around(Team& team, const std::vector<const Space*>& spaces,
-                            bool may_be_single) {
+TreeScaling TreeScaling::around(Team& team, const std::vector<const Space*>& spaces,
+                                bool may_be_single) {
     const int d = spaces[0]->width();
     std::vector<double> low(d, std::numeric_limits<double>::infinity());
     std::vector<double> high(d, -std::numeric_limits<double>::infinity());
@@ -33,30 +33,31 @@ TreeFrame TreeFrame::around(Team& team, const std::vector<const Space*>& spaces,
                 high[l] = std::max(high[l], b[l]);
             }
         });
-    TreeFrame frame;
+    TreeScaling scaling;
     int exponent = 0;
     std::frexp(spaces[0]->bounds().outer, &exponent);
-    frame.unit = std::ldexp(1.0, std::clamp(-exponent, -1020, 1020));
-    frame.centre.resize(d);
+    scaling.unit = std::ldexp(1.0, std::clamp(-exponent, -1020, 1020));
+    scaling.centre.resize(d);
     double reach = 0;
     for (int l = 0; l < d; ++l) {
-        frame.centre[l] = 0.5 * low[l] + 0.5 * high[l];
-        reach = std::max({reach, high[l] - frame.centre[l], frame.centre[l] - low[l]});
+        scaling.centre[l] = 0.5 * low[l] + 0.5 * high[l];
+        reach = std::max({reach, high[l] - scaling.centre[l], scaling.centre[l] - low[l]});
     }
-    frame.reach = reach * frame.unit;
+    scaling.reach = reach * scaling.unit;
     const Norm norm = spaces[0]->norm();
     const double count = norm == Norm::squares ? std::sqrt(d) : norm == Norm::sum ? d : 1;
-    frame.single = may_be_single && frame.reach < 1e15 &&
-                   0x1p-23 * frame.reach * count <= 0.01 * spaces[0]->bounds().outer * frame.unit;
-    if (!frame.single) { // float64 coordinates are those of the space, bit for bit
+    scaling.single =
+        may_be_single && scaling.reach < 1e15 &&
+        0x1p-23 * scaling.reach * count <= 0.01 * spaces[0]->bounds().outer * scaling.unit;
+    if (!scaling.single) { // float64 coordinates are those of the space, bit for bit
         reach = 0;
         for (int l = 0; l < d; ++l) {
             reach = std::max({reach, std::fabs(low[l]), std::fabs(high[l])});
-            frame.centre[l] = 0;
+            scaling.centre[l] = 0;
         }
-        frame.reach = reach * frame.unit;
+        scaling.reach = reach * scaling.unit;
     }
-    return frame;
+    return scaling;
 }
 
 } // namespace coterie::dbscan

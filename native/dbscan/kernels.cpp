@@ -11,7 +11,9 @@ template <> TreeKernels<float> tree_kernels(Norm norm, int width) {
 template <> TreeKernels<double> tree_kernels(Norm norm, int width) {
     return level().dbscan->double_tree(norm, width);
 }
-ReachKernels reach_kernels(Norm norm, int width) { return level().dbscan->reach_tree(norm, width); }
+ReachabilityKernels reachability_kernels(Norm norm, int width) {
+    return level().dbscan->reachability_tree(norm, width);
+}
 GridKernels grid_kernels() { return level().dbscan->grid(); }
 
 } // namespace coterie::dbscan

@@ -18,16 +18,16 @@ template <class T> struct TreeTask {
 
 // Counting the points nearby those of one leaf.
 struct LeafCount {
-    int64_t enough = 0;      // in: a point that found this many is core and need not go on
-    bool all = false;        // in: go on nevertheless
-    int32_t capacity = 0;    // in: of a list of neighbours
-    uint32_t core = 0;       // out: points that found enough
-    uint32_t listed = 0;     // out: other points whose neighbours are all listed
-    int64_t found[kLeaf];    // out: how many
-    int32_t* near = nullptr; // out: (kLeaf, capacity) their slots
-    int32_t* kin = nullptr;  // out, or null: (kLeaf, kKin) some neighbours of every point, or -1
+    int64_t enough = 0;       // in: a point that found this many is core and need not go on
+    bool all = false;         // in: go on nevertheless
+    int32_t capacity = 0;     // in: of a list of neighbours
+    uint32_t core = 0;        // out: points that found enough
+    uint32_t listed = 0;      // out: other points whose neighbours are all listed
+    int64_t found[kLeaf];     // out: how many
+    int32_t* near = nullptr;  // out: (kLeaf, capacity) their slots
+    int32_t* known = nullptr; // out, or null: (kLeaf, kKnown) some neighbours of every point, or -1
 };
-constexpr int kKin = 4;
+constexpr int kKnown = 4;
 
 // Connecting core points. A node whose core points are all known to belong together is united.
 struct LinkState {
@@ -112,7 +112,7 @@ struct NearestTask {
 };
 
 // For every point the nearest point of another component, as far as it can matter to its own
-// component. All by slot, except for what belongs to nodes.
+// component. All by slot, except for values of nodes.
 struct ForeignTask {
     TreeView<double> tree;
     const double* core = nullptr;            // distance at which a point becomes core
@@ -128,7 +128,7 @@ struct ForeignTask {
 };
 constexpr int32_t kMixed = -1, kNothing = -2;
 
-struct ReachKernels {
+struct ReachabilityKernels {
     void (*nearest)(const NearestTask&, int thread, int32_t leaf);
     void (*foreign)(const ForeignTask&, int thread, int32_t leaf);
 };
@@ -139,7 +139,7 @@ struct ReachKernels {
 struct Kernels {
     TreeKernels<float> (*float_tree)(Norm, int width);
     TreeKernels<double> (*double_tree)(Norm, int width);
-    ReachKernels (*reach_tree)(Norm, int width);
+    ReachabilityKernels (*reachability_tree)(Norm, int width);
     GridKernels (*grid)();
 };
 
@@ -147,7 +147,7 @@ struct Kernels {
 template <class T> TreeKernels<T> tree_kernels(Norm norm, int width);
 template <> TreeKernels<float> tree_kernels(Norm norm, int width);
 template <> TreeKernels<double> tree_kernels(Norm norm, int width);
-ReachKernels reach_kernels(Norm norm, int width);
+ReachabilityKernels reachability_kernels(Norm norm, int width);
 GridKernels grid_kernels();
 
 // Is any of `a` slots from a_begin on nearby one of `b` slots from b_begin on? For many of both.

@@ -14,10 +14,10 @@ constexpr int32_t kListCapacity = 128; // neighbours listed of a point that may 
 constexpr int64_t kListBudget = 8;     // and of all points together, on average
 constexpr int64_t kSomeLeaves = 16;    // a chunk of work
 
-template <class T> class TreeDensity final : public DensityIndex {
+template <class T> class TreeDensity final : public Index {
 public:
-    TreeDensity(Team& team, const Space& space, const TreeFrame& frame)
-        : space_(space), tree_(team, space, frame), view_(tree_.view()),
+    TreeDensity(Team& team, const Space& space, const TreeScaling& scaling)
+        : space_(space), tree_(team, space, scaling), view_(tree_.view()),
           kernels_(tree_kernels<T>(space.norm(), space.width())),
           core_(static_cast<size_t>(view_.leaves)), open_(static_cast<size_t>(view_.leaves)) {
         task_ = {view_, tree_.radii(), &space_, &team};
@@ -29,7 +29,7 @@ public:
 
     void count(Team& team, const CoreRule& rule, uint8_t* core) override {
         lists_.assign(team.size(), {});
-        kin_.resize(rule.weights || rule.counts ? 0 : view_.leaves * kLeaf * kKin);
+        known_.resize(rule.weights || rule.counts ? 0 : view_.leaves * kLeaf * kKnown);
         for_leaves(team, [&](int thread, int32_t leaf) {
             if (rule.weights)
                 weigh_leaf(rule, thread, leaf);
@@ -48,9 +48,9 @@ public:
         united_.resize(view_.nodes);
         state_ = {UnionFind(parents_.data()), core_.data(), first_.data(), united_.data()};
         for_leaves(team, [&](int, int32_t leaf) { kernels_.start(task_, state_, leaf); });
-        if (kin_.size())
+        if (known_.size())
             for_leaves(team, [&](int, int32_t leaf) { link_kin(leaf); });
-        kin_ = {};
+        known_ = {};
         for_leaves(team, [&](int, int32_t leaf) { kernels_.link_inside(task_, state_, leaf); });
         for_leaves(team, [&](int, int32_t leaf) { kernels_.link_next(task_, state_, leaf); });
         gather_nodes(team);
@@ -106,7 +106,8 @@ private:
         count.capacity = static_cast<int32_t>(std::min<int64_t>(kListCapacity, count.enough));
         lists.near.resize(static_cast<size_t>(kLeaf) * count.capacity);
         count.near = lists.near.data();
-        count.kin = kin_.size() ? kin_.data() + static_cast<int64_t>(leaf) * kLeaf * kKin : nullptr;
+        count.known =
+            known_.size() ? known_.data() + static_cast<int64_t>(leaf) * kLeaf * kKnown : nullptr;
         kernels_.count(task_, thread, leaf, count);
         core_[leaf] = count.core;
         if (rule.counts)
@@ -185,13 +186,13 @@ private:
         return core;
     }
 
-    // Neighbours that were met while counting: they connect most of what there is to connect, and
-    // what is connected is not compared again.
+    // Neighbours that were met while counting: they connect most points, and
+    // connected points are not compared again.
     void link_kin(int32_t leaf) {
         for (uint32_t set = core_[leaf]; set; set &= set - 1) {
             const int32_t slot = leaf * kLeaf + __builtin_ctz(set);
-            for (int q = 0; q < kKin; ++q)
-                if (const int32_t other = kin_[static_cast<int64_t>(slot) * kKin + q];
+            for (int q = 0; q < kKnown; ++q)
+                if (const int32_t other = known_[static_cast<int64_t>(slot) * kKnown + q];
                     other >= 0 && core_[other / kLeaf] >> other % kLeaf & 1)
                     state_.sets.unite(slot, other);
         }
@@ -309,7 +310,7 @@ private:
     Buffer<uint32_t> core_, open_; // (leaves,) core points; points whose border is still open
     std::vector<Lists> lists_;     // by thread
     Buffer<uint32_t> parents_;
-    Buffer<int32_t> kin_; // (leaves, kLeaf, kKin)
+    Buffer<int32_t> known_; // (leaves, kLeaf, kKnown)
     Buffer<int32_t> first_, number_;
     Buffer<uint8_t> united_;
     LinkState state_;
@@ -317,8 +318,8 @@ private:
 
 template <class T>
 void reach_by(Team& team, const Space& cores, const int64_t* core_labels, const Space& queries,
-              const TreeFrame& frame, int64_t* out) {
-    const Tree<T> to(team, cores, frame), from(team, queries, frame);
+              const TreeScaling& scaling, int64_t* out) {
+    const Tree<T> to(team, cores, scaling), from(team, queries, scaling);
     const TreeView<T> there = to.view(), here = from.view();
     const TreeTask<T> task{there, to.radii(), &cores, &team};
     const TreeKernels<T> kernels = tree_kernels<T>(cores.norm(), cores.width());
@@ -350,24 +351,24 @@ void reach_by(Team& team, const Space& cores, const int64_t* core_labels, const 
 
 } // namespace
 
-std::unique_ptr<DensityIndex> tree_density(Team& team, const Space& space, bool may_be_single) {
-    const TreeFrame frame = TreeFrame::around(team, {&space}, may_be_single);
-    if (!(frame.reach < 1e300)) // float64 coordinates in units of eps would overflow
+std::unique_ptr<Index> tree_density(Team& team, const Space& space, bool may_be_single) {
+    const TreeScaling scaling = TreeScaling::around(team, {&space}, may_be_single);
+    if (!(scaling.reach < 1e300)) // float64 coordinates in units of eps would overflow
         return brute_density(space);
-    if (frame.single)
-        return std::make_unique<TreeDensity<float>>(team, space, frame);
-    return std::make_unique<TreeDensity<double>>(team, space, frame);
+    if (scaling.single)
+        return std::make_unique<TreeDensity<float>>(team, space, scaling);
+    return std::make_unique<TreeDensity<double>>(team, space, scaling);
 }
 
 void tree_reach(Team& team, const Space& cores, const int64_t* core_labels, const Space& queries,
                 int64_t* out) {
-    const TreeFrame frame = TreeFrame::around(team, {&cores, &queries});
-    if (!(frame.reach < 1e300))
+    const TreeScaling scaling = TreeScaling::around(team, {&cores, &queries});
+    if (!(scaling.reach < 1e300))
         brute_reach(team, cores, core_labels, queries, out);
-    else if (frame.single)
-        reach_by<float>(team, cores, core_labels, queries, frame, out);
+    else if (scaling.single)
+        reach_by<float>(team, cores, core_labels, queries, scaling, out);
     else
-        reach_by<double>(team, cores, core_labels, queries, frame, out);
+        reach_by<double>(team, cores, core_labels, queries, scaling, out);
 }
 
 } // namespace coterie::dbscan

@@ -11,15 +11,15 @@ namespace {
 constexpr int64_t kManyValues = 1 << 16; // of means: worth sharing out
 constexpr double kRefreshGrowth = 0.25;  // a radius this much too large is measured again
 
-// clock + drift, rounded upward.
-float later(float clock, double drift) {
+// Used slack and more drift, rounded upward.
+float add_drift(float used_slack, double drift) {
     if (!(drift > 0))
-        return clock;
-    const float sum = static_cast<float>(clock + drift);
+        return used_slack;
+    const float sum = static_cast<float>(used_slack + drift);
     return sum + 3e-7f * sum + 1e-37f;
 }
 
-// In frame units.
+// In scaled units.
 double distance(const double* a, const double* b, int d, double unit) {
     double s = 0.0;
     for (int l = 0; l < d; ++l) {
@@ -39,7 +39,7 @@ float usual_slack(const Model& model) {
         for (int b = 0; b < model.k; ++b)
             if (b != a)
                 nearest = std::min(nearest, distance(model.means + a * d, model.means + b * d,
-                                                     model.d, model.frame.unit));
+                                                     model.d, model.scaling.unit));
         gaps.push_back(nearest);
     }
     std::nth_element(gaps.begin(), gaps.begin() + model.k / 2, gaps.end());
@@ -48,32 +48,32 @@ float usual_slack(const Model& model) {
 
 } // namespace
 
-void Clocks::start(Model& model, int width, bool local) {
+void DriftBounds::start(Model& model, int width, bool local) {
     const int k = model.k;
     width_ = width;
     local_ = local;
     listed_ = local && k > kFewMeans;
     steps_ = 1;
     drift_.assign(k, 0.0);
-    clock_.assign(k + 16, 0.f);
-    expiry_.assign(k + 16, 0.f);
+    used_slack_.assign(k + 16, 0.f);
+    look_below_.assign(k + 16, 0.f);
     own_drift_.assign(k, 0.f);
-    group_drift_.assign(model.record, -1e30f);
-    std::fill(group_drift_.begin(), group_drift_.begin() + model.groups, 0.f);
+    group_drift_.assign(model.yinyang.record, -1e30f);
+    std::fill(group_drift_.begin(), group_drift_.begin() + model.yinyang.groups, 0.f);
     radius_.assign(local ? k : 0, 0.0);
     growth_.assign(local ? k : 0, 0.0);
     refresh_.assign(local ? k : 0, 0);
     cap_ = local && k > 1 ? usual_slack(model) : 1e30f;
     means_.resize(static_cast<size_t>(k) * model.d);
-    model.neighbours = nullptr;
-    model.n_neighbours = nullptr;
-    model.measure = true;
+    model.near.lists = nullptr;
+    model.near.lengths = nullptr;
+    model.hamerly.measure = true;
     show(model);
 }
 
-void Clocks::advance(Team& team, Model& model) {
+void DriftBounds::advance(Team& team, Model& model) {
     measure_drift(team, model);
-    model.measure = false;
+    model.hamerly.measure = false;
     if (local_)
         look_around(team, model);
     else
@@ -82,25 +82,25 @@ void Clocks::advance(Team& team, Model& model) {
     show(model);
 }
 
-void Clocks::show(Model& model) {
+void DriftBounds::show(Model& model) {
     std::memcpy(means_.data(), model.means, sizeof(double) * model.k * model.d);
-    model.cap = cap_;
-    model.clock = clock_.data();
-    model.expiry = expiry_.data();
-    model.drift = own_drift_.data();
-    model.drift_of_group = group_drift_.data();
+    model.hamerly.cap = cap_;
+    model.hamerly.used_slack = used_slack_.data();
+    model.hamerly.look_below = look_below_.data();
+    model.yinyang.drift = own_drift_.data();
+    model.yinyang.drift_of_group = group_drift_.data();
 }
 
-void Clocks::widen(const float* radius) {
+void DriftBounds::widen(const float* radius) {
     for (size_t c = 0; c < radius_.size(); ++c)
         radius_[c] = std::max<double>(radius_[c], radius[c]);
 }
 
-void Clocks::measure_drift(Team& team, const Model& model) {
+void DriftBounds::measure_drift(Team& team, const Model& model) {
     const auto measure = [&](int, int64_t begin, int64_t end) {
         for (size_t c = begin; c < static_cast<size_t>(end); ++c)
             drift_[c] = distance(model.means + c * model.d, means_.data() + c * model.d, model.d,
-                                 model.frame.unit) *
+                                 model.scaling.unit) *
                         1.000001;
     };
     if (static_cast<int64_t>(model.k) * model.d < kManyValues)
@@ -109,8 +109,8 @@ void Clocks::measure_drift(Team& team, const Model& model) {
         team.for_chunks(model.k, 1, measure);
 }
 
-// Every clock follows the own mean and the fastest other.
-void Clocks::advance_all(const Model& model) {
+// In every cluster the own mean and the fastest other use slack up.
+void DriftBounds::advance_all(const Model& model) {
     const int k = model.k;
     const auto farthest = std::max_element(drift_.begin(), drift_.end());
     double second = 0.0;
@@ -119,23 +119,23 @@ void Clocks::advance_all(const Model& model) {
             second = std::max(second, *drift);
     for (int c = 0; c < k; ++c) {
         const bool fastest = c == farthest - drift_.begin();
-        clock_[c] = later(clock_[c], drift_[c] + (fastest ? second : *farthest));
-        own_drift_[c] = later(own_drift_[c], drift_[c]);
+        used_slack_[c] = add_drift(used_slack_[c], drift_[c] + (fastest ? second : *farthest));
+        own_drift_[c] = add_drift(own_drift_[c], drift_[c]);
     }
-    const int per_group = std::max(1, model.panels_per_group * width_);
-    for (int g = 0; g < model.groups; ++g) {
+    const int per_group = std::max(1, model.yinyang.panels_per_group * width_);
+    for (int g = 0; g < model.yinyang.groups; ++g) {
         double most = 0.0;
         for (int p = g * per_group; p < std::min(k, (g + 1) * per_group); ++p)
-            most = std::max(most, drift_[model.order[p]]);
-        group_drift_[g] = later(group_drift_[g], most);
+            most = std::max(most, drift_[model.packed.order[p]]);
+        group_drift_[g] = add_drift(group_drift_[g], most);
     }
 }
 
 // The neighbours of a mean are the others within 2 R + cap of it, R the radius of its cluster. A
 // mean farther away is farther from every row of the cluster than its own by at least cap. No
-// slack above cap is ever trusted, so the clock of the cluster need not follow that mean: where
-// only a few means still move, the rows of all others stay safe.
-void Clocks::look_around(Team& team, Model& model) {
+// slack above cap is ever trusted, so the drift of that mean uses up none of
+// the cluster: where only a few means still move, the rows of all others stay safe.
+void DriftBounds::look_around(Team& team, Model& model) {
     const size_t d = model.d;
     const int k = model.k;
     lists_.resize(listed_ ? k : 0);
@@ -148,7 +148,7 @@ void Clocks::look_around(Team& team, Model& model) {
         refresh_[c] = look_again || growth_[c] > kRefreshGrowth * radius_[c];
         if (refresh_[c])
             growth_[c] = 0.0;
-        model.measure |= refresh_[c] != 0;
+        model.hamerly.measure |= refresh_[c] != 0;
     }
     team.for_chunks(k, 16, [&](int, int64_t begin, int64_t end) {
         std::vector<std::pair<float, int32_t>> near;
@@ -158,7 +158,7 @@ void Clocks::look_around(Team& team, Model& model) {
             double most = 0.0;
             for (int b = 0; b < k; ++b) {
                 const double apart =
-                    distance(model.means + a * d, model.means + b * d, model.d, model.frame.unit);
+                    distance(model.means + a * d, model.means + b * d, model.d, model.scaling.unit);
                 if (apart > limit || b == a)
                     continue;
                 near.emplace_back(static_cast<float>(apart * 0.999999), b);
@@ -166,29 +166,29 @@ void Clocks::look_around(Team& team, Model& model) {
             }
             if (listed_)
                 list_neighbours(model, static_cast<int>(a), near);
-            clock_[a] = later(clock_[a], drift_[a] + most);
-            expiry_[a] = refresh_[a] ? HUGE_VALF : clock_[a];
+            used_slack_[a] = add_drift(used_slack_[a], drift_[a] + most);
+            look_below_[a] = refresh_[a] ? HUGE_VALF : used_slack_[a];
         }
     });
     for (int c = 0; c < k; ++c)
         if (refresh_[c])
             radius_[c] = 0.0;
     if (listed_) {
-        model.neighbours = list_pointers_.data();
-        model.n_neighbours = list_lengths_.data();
+        model.near.lists = list_pointers_.data();
+        model.near.lengths = list_lengths_.data();
     }
 }
 
 // The list that rows of cluster a meet: its own mean, then the others from near to far.
-void Clocks::list_neighbours(const Model& model, int a,
-                             std::vector<std::pair<float, int32_t>>& near) {
+void DriftBounds::list_neighbours(const Model& model, int a,
+                                  std::vector<std::pair<float, int32_t>>& near) {
     const size_t d = model.d, record = d + 3;
     std::sort(near.begin(), near.end());
     std::vector<float>& list = lists_[a];
     list.resize((near.size() + 1) * record);
     float* p = list.data();
     auto put = [&](float distance, int32_t c) {
-        std::memcpy(p, model.table + c * (d + 1), sizeof(float) * (d + 1));
+        std::memcpy(p, model.near.table + c * (d + 1), sizeof(float) * (d + 1));
         p[d + 1] = distance;
         std::memcpy(p + d + 2, &c, 4);
         p += record;

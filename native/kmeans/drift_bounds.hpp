@@ -1,7 +1,7 @@
 // drift_bounds.hpp: how far the means have moved, told so that a row need not ask until it matters.
 //
-// A clock adds up, for the rows of one cluster, the drift of their own mean and of the fastest
-// other. It never runs back: a row whose deadline it has not reached keeps its label.
+// Hamerly's bounds: the drift of the own mean and of the fastest other uses up the slack of the
+// rows of a cluster. The sum only grows: a row whose limit it has not reached keeps its label.
 #pragma once
 
 #include <utility>
@@ -13,15 +13,16 @@
 
 namespace coterie::kmeans {
 
-class Clocks {
+class DriftBounds {
 public:
-    // All clocks at zero, with the means of the model, whose panels have this width. local: clocks
-    // follow only neighbouring means, and rows meet lists of these where they are many; the model
+    // No slack is used up, by the means of the model, whose panels have this width. local: only
+    // neighbouring means use slack up, and rows meet lists of these where they are many; the model
     // must have a table.
     void start(Model& model, int width, bool local);
-    // The means have become those of the model: clocks, drifts and neighbours follow.
+    // The means have become those of the model: used slack, drifts and neighbours follow.
     void advance(Team& team, Model& model);
-    // What a thread measured: (k,) the farthest row of each cluster. Local clocks only.
+    // The radii that a thread measured: (k,) the farthest row of each cluster. With local
+    // bounds only.
     void widen(const float* radius);
 
 private:
@@ -35,8 +36,8 @@ private:
     int steps_ = 0, width_ = 1;
     float cap_ = 1e30f;         // no slack is trusted beyond this
     Buffer<double> means_;      // (k, d) of the last step
-    std::vector<double> drift_; // (k,) since then in frame units, rounded up
-    std::vector<float> clock_, expiry_, own_drift_, group_drift_;
+    std::vector<double> drift_; // (k,) since then in scaled units, rounded up
+    std::vector<float> used_slack_, look_below_, own_drift_, group_drift_;
 
     std::vector<double> radius_, growth_;
     std::vector<uint8_t> refresh_;

@@ -16,63 +16,37 @@ COTERIE_INLINE bool rows_in_lanes(const Rows& rows, int k) {
 }
 
 // How a float64 value becomes a float32 one: (x - centre) * unit, a power of two.
-struct Frame {
+struct Scaling {
     const double* centre = nullptr; // (d,)
     double unit = 1.0;
     bool plain = false; // centre is zero and unit is one: float32 rows can be used as they are
 };
 
 // Rows of very many columns in short (see kmeans/sketch.hpp): products with some directions, the
-// length of what is left at most, and |x|^2.
+// largest length of the remainder, and |x|^2.
 constexpr int kSketch = 64, kDirections = kSketch - 2; // floats
 struct SketchView {
     const float* basis = nullptr;   // (kDirections, d_padded), or null: there are no sketches
     const float* means = nullptr;   // (kp / W, kDirections, W) -2 B c by position
-    const float* apart = nullptr;   // (kp,) what is left of them at most
+    const float* apart = nullptr;   // (kp,) length of their remainders at most
     float slip = 0.f, spread = 0.f; // error of proposals over |x|; of squared lengths over |x|^2
 };
 
-// The means of one step, prepared once and read by all threads.
-struct Model {
-    int k = 0, d = 0;
-    const double* means = nullptr;   // (k, d)
-    const double* means_t = nullptr; // (d, k rounded up to 8), +inf beyond k
-    Frame frame;
-
-    // Proposals: |c|^2 - 2 x.c in float32, wrong by at most error * (|x| + reach)^2 + tiny.
-    float reach = 0.f;                // the longest mean
-    float error = 0.f;                // error_of(d)
-    int roundings = 2;                // of each term: one where products are fused
-    const float* squares = nullptr;   // (kp,) |c|^2 by position; 1e30 beyond k
-    const float* flat = nullptr;      // (kp, d_padded) -2 c by position
-    const float* panels = nullptr;    // (kp / W, d, W) the same, W means side by side
-    const float* by_column = nullptr; // sparse only: (d, kp)
-    const int32_t* live = nullptr;    // sparse only: (n_live,) columns where some mean is not zero
-    int n_live = 0;
+// Means packed for proposals: |c|^2 - 2 x.c in float32, wrong by at most
+// error * (|x| + reach)^2 + tiny. W: floats in a vector of the level.
+struct PackedMeans {
+    int kp = 0, d_padded = 0;          // k and d, rounded up
     const int32_t* order = nullptr;    // (kp,) position -> mean, -1 beyond k
     const int32_t* position = nullptr; // (k,) mean -> position
-    int kp = 0, d_padded = 0;
-
-    // Clocks: a row is safe while clock[label] < deadline[row].
-    const float* clock = nullptr;  // (k,)
-    const float* expiry = nullptr; // (k,) clock, or +inf to look at every row of a cluster again
-    float cap = 1e30f;             // no slack is trusted beyond this
-    bool measure = false;          // radii of clusters are measured anew: look at every row met
-
-    // Few columns: all means, and for each mean the list of those near it.
-    const float* table = nullptr;             // (k, d + 1): |c|^2, -2 c
-    const float* const* neighbours = nullptr; // (k,) lists of |c|^2, -2 c, distance, index;
-    const int32_t* n_neighbours = nullptr;    // (k,) their lengths, or null: meet all means
-
-    // Bounds by group of means, for many columns: see kmeans/kernels/group_bounds.hpp. A group is a
-    // run of positions, some whole panels or a single mean.
-    int groups = 0;
-    int panels_per_group = 0;              // 0: every mean is a group
-    int record = 0;                        // floats kept per row, a multiple of 8
-    const float* drift_of_group = nullptr; // (record,) cumulative; -1e30 beyond the groups
-    const float* drift = nullptr;          // (k,) of the means, cumulative
-    SketchView sketch;
-    bool brute = false; // compare every row with every mean, keep no bounds
+    const float* squares = nullptr;    // (kp,) |c|^2 by position; 1e30 beyond k
+    const float* flat = nullptr;       // (kp, d_padded) -2 c by position
+    const float* panels = nullptr;     // (kp / W, d, W) the same, W means side by side
+    const float* by_column = nullptr;  // sparse only: (d, kp)
+    const int32_t* live = nullptr;     // sparse only: (n_live,) columns where some mean is not zero
+    int n_live = 0;
+    float reach = 0.f; // the longest mean
+    float error = 0.f; // error_of(d)
+    int roundings = 2; // of each term: one where products are fused
 
     // With so many terms that are not zero. The rounding of row and mean to float32 and the last
     // additions are a few terms more.
@@ -81,13 +55,57 @@ struct Model {
     }
 };
 
-// What is remembered of the rows from step to step: a cache that can be rebuilt.
+// Hamerly's bounds (2010), as one number per row. The slack of a row is the distance to the second
+// nearest mean less that to its own. The drift of its own mean and of the fastest other uses slack
+// up; the sum of that is kept by cluster. A row is safe while
+// used_slack[label] < slack_limit[row], its slack and the sum of that time.
+struct HamerlyBounds {
+    const float* used_slack = nullptr; // (k,)
+    // (k,) the same, or +inf to look at every row of a cluster again
+    const float* look_below = nullptr;
+    float cap = 1e30f;    // no slack is trusted beyond this
+    bool measure = false; // radii of clusters are measured anew: look at every row met
+};
+
+// Few columns: all means, and for each mean the list of those near it (Elkan's lemma).
+struct NeighbourLists {
+    const float* table = nullptr;        // (k, d + 1): |c|^2, -2 c
+    const float* const* lists = nullptr; // (k,) lists of |c|^2, -2 c, distance, index;
+    const int32_t* lengths = nullptr;    // (k,) their lengths, or null: meet all means
+};
+
+// Bounds by group of means, for many columns, as those of Yinyang k-means (Ding and others, 2015)
+// or, where every mean is a group, of Elkan (2003): see kmeans/kernels/group_bounds.hpp. A group is
+// a run of positions, some whole panels or a single mean.
+struct YinyangGroups {
+    int groups = 0;
+    int panels_per_group = 0;              // 0: every mean is a group
+    int record = 0;                        // floats kept per row, a multiple of 8
+    const float* drift_of_group = nullptr; // (record,) cumulative; -1e30 beyond the groups
+    const float* drift = nullptr;          // (k,) of the means, cumulative
+};
+
+// The means of one step, prepared once and read by all threads.
+struct Model {
+    int k = 0, d = 0;
+    const double* means = nullptr;   // (k, d)
+    const double* means_t = nullptr; // (d, k rounded up to 8), +inf beyond k
+    Scaling scaling;
+    bool brute = false; // compare every row with every mean, keep no bounds
+    PackedMeans packed;
+    HamerlyBounds hamerly;
+    NeighbourLists near;
+    YinyangGroups yinyang;
+    SketchView sketch;
+};
+
+// The memory of the rows from step to step: a cache that can be rebuilt.
 struct RowState {
-    int32_t* labels = nullptr; // (n,) -1: not yet assigned
-    float* deadline = nullptr; // (n,) or null
-    float* bounds = nullptr;   // (n, record) or null: bounds by group, and last the reach
-    float* sketch = nullptr;   // (n, kSketch) or null
-    bool fresh = true;         // nothing is known yet: deadlines and bounds are not read
+    int32_t* labels = nullptr;    // (n,) -1: not yet assigned
+    float* slack_limit = nullptr; // (n,) or null
+    float* bounds = nullptr;      // (n, record) or null: bounds by group, and last the reach
+    float* sketch = nullptr;      // (n, kSketch) or null
+    bool fresh = true;            // nothing is known yet: slack limits and bounds are not read
 };
 
 // Where the exact sums of a step go.
@@ -96,7 +114,7 @@ struct SumLayout {
     LimbGrid mass; // of w; without it rows are counted
 };
 
-// What one thread gathers during a step.
+// The sums and counts that one thread gathers during a step.
 struct Worker {
     int64_t* sums = nullptr;    // (k, levels, padded)
     int64_t* mass = nullptr;    // (k, mass levels)
@@ -104,7 +122,7 @@ struct Worker {
     float* radius = nullptr;    // (k,) farthest row seen in each cluster
     int64_t moved = 0, evaluated = 0, settled = 0;
     int64_t sketched = 0;    // rows decided by their sketches
-    int64_t work = 0;        // many columns: products, and what takes as long as so many
+    int64_t work = 0;        // many columns: products, and other work as their number
     double* row = nullptr;   // (2, d padded) scratch, zero beyond d
     char* scratch = nullptr; // see Kernels
 };
@@ -117,7 +135,7 @@ constexpr int kRunRows = 128;
 struct SeedRuns {
     float* boxes = nullptr;    // (runs / W, 2, d, W) smallest and largest value of each column
     float* farthest = nullptr; // (runs,) largest squared distance to the nearest seed
-    int64_t* units = nullptr;  // (runs,) what potentials counts without a candidate,
+    int64_t* units = nullptr;  // (runs,) units that potentials counts without a candidate,
     int32_t* shift = nullptr;  // (runs,) with this shift, or kUncounted
     static constexpr int32_t kUncounted = INT32_MIN;
 };
@@ -126,10 +144,10 @@ struct SeedRuns {
 constexpr int64_t kSegment = 1 << 16; // rows that may change places with each other
 struct SeedPass {
     const Rows* rows = nullptr;
-    Frame frame;
-    bool coarse = true;                 // distances in float32, framed; else in float64
+    Scaling scaling;
+    bool coarse = true;                 // distances in float32, scaled; else in float64
     const uint16_t* order = nullptr;    // (n,) row at a place of its segment, or null: as they lie
-    const float* columns = nullptr;     // few columns: (n / W, d, W) rows framed and turned
+    const float* columns = nullptr;     // few columns: (n / W, d, W) rows scaled and transposed
     SeedRuns runs;                      // few columns
     const double* candidates = nullptr; // (trials, d)
     int trials = 0;
@@ -138,7 +156,7 @@ struct SeedPass {
     const uint16_t* bucket = nullptr; // (n,)
     const int32_t* copies = nullptr;  // (n,) whole weights, or null for ones
     int shift = 0;                    // a distance counts as rint(distance * 2^shift) units
-    bool anew = true;                 // approach: count all rows, not only what changed
+    bool anew = true;                 // approach: count all rows, not only those that changed
 
     // All but rows and copies is by place.
     COTERIE_INLINE int64_t row_at(int64_t place) const {
@@ -165,13 +183,14 @@ struct Kernels {
 
     // Seeding. potentials: (trials,) += units left if the candidate became a seed.
     // approach: the only candidate becomes a seed; (buckets,) += units by bucket; the largest left.
-    void (*potentials)(const SeedPass&, int64_t begin, int64_t end, char* scratch, int64_t* out);
-    double (*approach)(const SeedPass&, int64_t begin, int64_t end, char* scratch, int64_t* out);
+    size_t (*seed_scratch)(const SeedPass&); // bytes, for its trials
+    void (*potentials)(const SeedPass&, int64_t begin, int64_t end, void* scratch, int64_t* out);
+    double (*approach)(const SeedPass&, int64_t begin, int64_t end, void* scratch, int64_t* out);
     // The first kSeekRows places from `begin` on, in such steps, that are not whole before `end` or
     // have one in a wanted bucket; or where the steps lead beyond the end.
     int64_t (*seek_buckets)(const uint16_t* bucket, int64_t begin, int64_t end,
                             const uint16_t* wanted, int count);
-    // For at most kFewColumns: rows as framed float32 by columns, W at a time, and their runs.
+    // For at most kFewColumns: rows as scaled float32 by columns, W at a time, and their runs.
     void (*transpose_columns)(const SeedPass&, int64_t begin, int64_t end, float* columns);
     // (end - begin,) the cell of each place in a grid: which of the 2^bits parts of each column it
     // is in, bit by bit in turn. cuts: (d, 2^bits - 1) between the parts.

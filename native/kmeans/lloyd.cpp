@@ -20,7 +20,7 @@ struct alignas(64) Lloyd::Thread {
     Buffer<float> radius;
     Buffer<uint8_t> touched;
     Worker worker;
-    Trial trial;
+    BoundsTrial trial;
 };
 
 Lloyd::Lloyd(const Rows& rows, const Ranges& ranges, int32_t* labels, std::optional<Grid> grid,
@@ -50,25 +50,25 @@ void Lloyd::forget(const double* means, int k) {
 
 StepCounts Lloyd::step(Team& team, const double* means, int k) {
     const Level& level = coterie::level();
-    const FrameOwner frame(ranges_, means, k, rows_.sparse());
-    const bool fresh = k != k_ || level_ != &level || !frame_ || !(*frame_ == frame);
+    const OwnedScaling scaling(ranges_, means, k, rows_.sparse());
+    const bool fresh = k != k_ || level_ != &level || !scaling_ || !(*scaling_ == scaling);
     level_ = &level;
-    frame_ = frame;
+    scaling_ = scaling;
     if (fresh)
         forget(means, k);
-    k_ = 0; // until the step is whole: what an interrupt leaves behind cannot be trusted
+    k_ = 0; // until the step is whole: an interrupt leaves labels that cannot be trusted
 
-    prepared_.prepare(team, level, rows_, means, k, frame_->view(), order_);
+    prepared_.prepare(team, level, rows_, means, k, scaling_->view(), order_);
     Model& model = prepared_.model;
     model.brute = algorithm_ == Algorithm::brute;
     if (fresh) {
-        plan_.start(rows_, level, model, low_);
-        clocks_.start(model, level.width, local_);
+        row_bounds_.start(rows_, level, model, low_);
+        drift_bounds_.start(model, level.width, local_);
     } else {
-        clocks_.advance(team, model);
-        plan_.choose_directions(rows_, model);
+        drift_bounds_.advance(team, model);
+        row_bounds_.choose_directions(rows_, model);
     }
-    plan_.prepare_sketches(team, level, model);
+    row_bounds_.prepare_sketches(team, level, model);
     ready_threads(team, low_ ? level.kmeans->few_columns_scratch(model)
                              : level.kmeans->many_columns_scratch(model));
 
@@ -83,18 +83,19 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
     const auto assign = low_ ? level.kmeans->assign_few_columns : level.kmeans->assign_many_columns;
     team.for_chunks(rows_.n, chunk, [&](int t, int64_t begin, int64_t end) {
         Thread& thread = threads_[t];
-        const bool trial = plan_.tries(begin / chunk);
+        const bool trial = row_bounds_.tries(begin / chunk);
         const int64_t before = thread.worker.work;
         // Here and not before: every thread touches its own pages.
         if (blank_)
             std::fill(labels_ + begin, labels_ + end, -1);
-        assign(rows_, model, layout, plan_.state(labels_, trial, fresh), thread.worker, begin, end);
+        assign(rows_, model, layout, row_bounds_.state(labels_, trial, fresh), thread.worker, begin,
+               end);
         thread.trial.work[trial] += thread.worker.work - before;
         thread.trial.rows[trial] += end - begin;
     });
 
     StepCounts counts;
-    Trial trial;
+    BoundsTrial trial;
     int64_t decided = 0;
     for (const Thread& thread : threads_) {
         counts.moved += thread.worker.moved;
@@ -106,7 +107,7 @@ StepCounts Lloyd::step(Team& team, const double* means, int k) {
             trial.rows[with] += thread.trial.rows[with];
         }
     }
-    plan_.learn(trial, counts.evaluated, decided, fresh);
+    row_bounds_.learn(trial, counts.evaluated, decided, fresh);
     collect(team);
     k_ = k;
     blank_ = false;
@@ -144,12 +145,12 @@ void Lloyd::ready_threads(const Team& team, size_t scratch) {
     }
 }
 
-// What the threads gathered goes to the sums of the block.
+// Adds the sums that the threads gathered to those of the block.
 void Lloyd::collect(Team& team) {
     const int k = prepared_.model.k;
     for (const Thread& thread : threads_)
         if (local_)
-            clocks_.widen(thread.radius.data());
+            drift_bounds_.widen(thread.radius.data());
     if (!grid_)
         return;
     const size_t size = grid_->size(), mass_levels = mass_grid_ ? mass_grid_->levels : 1;

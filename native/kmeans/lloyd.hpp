@@ -1,4 +1,4 @@
-// lloyd.hpp: assignment updates of one block, with what is remembered between them.
+// lloyd.hpp: assignment updates of one block, and the bounds remembered between them.
 //
 // step() is a pure function of (rows, means): labels and exact sums. The bounds that let it skip
 // most of the work are a cache; forgetting them costs time and never changes the answer.
@@ -21,7 +21,7 @@ struct StepCounts {
 
 class Lloyd {
 public:
-    // labels: (n,) kept by the caller; what they hold before the first step does not matter.
+    // labels: (n,) kept by the caller; their values before the first step do not matter.
     // grid, mass: where sums go; without a grid only labels are made.
     Lloyd(const Rows& rows, const Ranges& ranges, int32_t* labels, std::optional<Grid> grid,
           std::optional<Grid> mass, Algorithm algorithm);
@@ -47,14 +47,14 @@ private:
 
     int k_ = 0;
     bool low_ = false;   // vectors hold rows
-    bool local_ = false; // clocks follow only neighbouring means
+    bool local_ = false; // only neighbouring means use slack up
     bool blank_ = true;  // there are no labels
     const Level* level_ = nullptr;
-    std::optional<FrameOwner> frame_;
+    std::optional<OwnedScaling> scaling_;
     std::vector<int32_t> order_; // position -> mean
     PreparedModel prepared_;
-    Clocks clocks_;
-    RowPlan plan_;
+    DriftBounds drift_bounds_;
+    RowBounds row_bounds_;
     Buffer<int64_t> sums_, masses_;
     std::vector<Thread> threads_;
 };

@@ -7,7 +7,7 @@
 
 namespace coterie::kmeans {
 
-FrameOwner::FrameOwner(const Ranges& ranges, const double* means, int k, bool sparse) {
+OwnedScaling::OwnedScaling(const Ranges& ranges, const double* means, int k, bool sparse) {
     const int d = static_cast<int>(ranges.low.size());
     centre_.assign(d, 0.0);
     std::vector<double> low = ranges.low, high = ranges.high;
@@ -31,23 +31,23 @@ FrameOwner::FrameOwner(const Ranges& ranges, const double* means, int k, bool sp
         unit_ = std::ldexp(1.0, -exponent);
 }
 
-Frame FrameOwner::view() const {
+Scaling OwnedScaling::view() const {
     const bool centred =
         std::any_of(centre_.begin(), centre_.end(), [](double c) { return c != 0.0; });
     return {centre_.data(), unit_, !centred && unit_ == 1.0};
 }
 
 void PreparedModel::prepare(Team& team, const Level& level, const Rows& rows, const double* means,
-                            int k, const Frame& frame, const std::vector<int32_t>& order) {
+                            int k, const Scaling& scaling, const std::vector<int32_t>& order) {
     const int d = rows.d, width = level.width;
     const int kp = (k + width - 1) / width * width, d_padded = (d + 15) / 16 * 16;
     low_ = rows_in_lanes(rows, k);
     model.k = k;
     model.d = d;
-    model.kp = kp;
-    model.d_padded = d_padded;
+    model.packed.kp = kp;
+    model.packed.d_padded = d_padded;
     model.means = means;
-    model.frame = frame;
+    model.scaling = scaling;
 
     order_.assign(kp, -1);
     position_.resize(k);
@@ -55,8 +55,8 @@ void PreparedModel::prepare(Team& team, const Level& level, const Rows& rows, co
         order_[p] = order.empty() ? p : order[p];
         position_[order_[p]] = p;
     }
-    model.order = order_.data();
-    model.position = position_.data();
+    model.packed.order = order_.data();
+    model.packed.position = position_.data();
 
     const std::vector<double> lengths = rows.sparse() ? pack_columns(team) : pack_means(level);
     squares_.resize(kp);
@@ -65,40 +65,40 @@ void PreparedModel::prepare(Team& team, const Level& level, const Rows& rows, co
     for (int c = 0; c < k && low_; ++c)
         table_[static_cast<size_t>(c) * (d + 1)] = squares_[c];
     const double longest = *std::max_element(lengths.begin(), lengths.end());
-    model.squares = squares_.data();
-    model.table = table_.data();
-    model.flat = flat_.data();
-    model.panels = panels_.data();
-    model.by_column = by_column_.data();
-    model.reach = static_cast<float>(std::sqrt(longest) * 1.00001);
-    model.roundings = level.fused ? 1 : 2;
-    model.error = model.error_of(d);
+    model.packed.squares = squares_.data();
+    model.near.table = table_.data();
+    model.packed.flat = flat_.data();
+    model.packed.panels = panels_.data();
+    model.packed.by_column = by_column_.data();
+    model.packed.reach = static_cast<float>(std::sqrt(longest) * 1.00001);
+    model.packed.roundings = level.fused ? 1 : 2;
+    model.packed.error = model.packed.error_of(d);
     model.means_t = means_t_.data();
-    model.live = live_.data();
-    model.n_live = static_cast<int>(live_.size());
+    model.packed.live = live_.data();
+    model.packed.n_live = static_cast<int>(live_.size());
 }
 
-// Column l of all means by the definition, and of the one at position p in the frame.
-void PreparedModel::turn_column(int64_t l) {
+// Column l of all means by the definition, and of the one at position p, scaled.
+void PreparedModel::transpose_column(int64_t l) {
     const int stride = (model.k + 7) / 8 * 8;
     double* out = means_t_.data() + l * stride;
     for (int c = 0; c < stride; ++c)
         out[c] = c < model.k ? model.means[static_cast<size_t>(c) * model.d + l] : HUGE_VAL;
 }
-float PreparedModel::framed(int p, int64_t l) const {
+float PreparedModel::scaled(int p, int64_t l) const {
     if (order_[p] < 0)
         return 0.f;
     const double mean = model.means[static_cast<size_t>(order_[p]) * model.d + l];
-    return static_cast<float>((mean - model.frame.centre[l]) * model.frame.unit);
+    return static_cast<float>((mean - model.scaling.centre[l]) * model.scaling.unit);
 }
 
 // Dense rows: all means, and the squares of their lengths by position.
 std::vector<double> PreparedModel::pack_means(const Level& level) {
-    const int k = model.k, d = model.d, kp = model.kp, width = level.width;
-    const size_t padded = model.d_padded;
+    const int k = model.k, d = model.d, kp = model.packed.kp, width = level.width;
+    const size_t padded = model.packed.d_padded;
     means_t_.resize(static_cast<size_t>(d) * ((k + 7) / 8 * 8));
     for (int l = 0; l < d; ++l)
-        turn_column(l);
+        transpose_column(l);
     if (low_) {
         table_.resize(static_cast<size_t>(k) * (d + 1));
     } else {
@@ -109,7 +109,7 @@ std::vector<double> PreparedModel::pack_means(const Level& level) {
     std::vector<double> lengths(kp);
     for (int p = 0; p < kp; ++p)
         for (int l = 0; l < d; ++l) {
-            const float value = framed(p, l);
+            const float value = scaled(p, l);
             lengths[p] += static_cast<double>(value) * value;
             if (!low_) {
                 flat_[p * padded + l] = -2 * value;
@@ -124,7 +124,7 @@ std::vector<double> PreparedModel::pack_means(const Level& level) {
 // Sparse rows: columns are many, and shared out.
 std::vector<double> PreparedModel::pack_columns(Team& team) {
     constexpr int64_t kTogether = 1024; // whatever the threads, sums are the same
-    const int k = model.k, d = model.d, kp = model.kp;
+    const int k = model.k, d = model.d, kp = model.packed.kp;
     means_t_.resize(static_cast<size_t>(d) * ((k + 7) / 8 * 8));
     by_column_.resize(static_cast<size_t>(d) * kp);
     std::vector<double> parts((d / kTogether + 1) * kp), lengths(kp);
@@ -132,9 +132,9 @@ std::vector<double> PreparedModel::pack_columns(Team& team) {
     team.for_chunks(d, kTogether, [&](int, int64_t begin, int64_t end) {
         double* part = &parts[begin / kTogether * kp];
         for (int64_t l = begin; l < end; ++l) {
-            turn_column(l);
+            transpose_column(l);
             for (int p = 0; p < kp; ++p) {
-                const float value = framed(p, l);
+                const float value = scaled(p, l);
                 part[p] += static_cast<double>(value) * value;
                 by_column_[l * kp + p] = -2 * value;
                 alive[l] |= p < k && model.means[static_cast<size_t>(p) * d + l] != 0.0;

@@ -1,4 +1,5 @@
-// packed_means.hpp: the means of one step in every form the kernels want, and the frame they share.
+// packed_means.hpp: the means of one step in every form the kernels want, and their
+// scaling.
 #pragma once
 
 #include "core/level.hpp"
@@ -9,13 +10,13 @@
 
 namespace coterie::kmeans {
 
-// The frame that brings the data and the means near one, so that float32 squares neither
+// The scaling that brings the data and the means near one, so that float32 squares neither
 // overflow nor vanish: a column far from zero is centred, and the unit is a power of two.
-class FrameOwner {
+class OwnedScaling {
 public:
-    FrameOwner(const Ranges& ranges, const double* means, int k, bool sparse);
-    Frame view() const;
-    bool operator==(const FrameOwner&) const = default;
+    OwnedScaling(const Ranges& ranges, const double* means, int k, bool sparse);
+    Scaling view() const;
+    bool operator==(const OwnedScaling&) const = default;
 
 private:
     std::vector<double> centre_;
@@ -26,12 +27,12 @@ class PreparedModel {
 public:
     // `order`: position -> mean, a permutation of 0..k-1; empty for the identity.
     void prepare(Team& team, const Level& level, const Rows& rows, const double* means, int k,
-                 const Frame& frame, const std::vector<int32_t>& order);
+                 const Scaling& scaling, const std::vector<int32_t>& order);
     Model model;
 
 private:
-    void turn_column(int64_t l);
-    float framed(int p, int64_t l) const;
+    void transpose_column(int64_t l);
+    float scaled(int p, int64_t l) const;
     std::vector<double> pack_means(const Level& level);
     std::vector<double> pack_columns(Team& team);
 

@@ -13,45 +13,46 @@ constexpr int64_t kFewProducts = 3000; // a row meets all means sooner than it r
 constexpr int kLongRow = 4 * kSketch;  // columns from which sketches pay
 constexpr int64_t kPatience = 4;       // passes over the rows after which directions are chosen
 
-// What a row keeps, bounds by group and its reach, may take a quarter of the row, and eight floats
-// always. One group per mean if that is affordable, else groups of whole panels. Up to two panels
-// have none: a row that is read meets them all sooner than one by one (784 columns and 10 means:
-// 2.8 s with a bound per mean, 2.3 s without); nor have few means of few columns.
+// The record of a row, bounds by group and its reach, may take a quarter of the row, and eight
+// floats always. One group per mean if that is affordable, else groups of whole panels. Up to two
+// panels have none: a row that is read meets them all sooner than one by one (784 columns and 10
+// means: 2.8 s with a bound per mean, 2.3 s without); nor have few means of few columns.
 void plan_groups(const Rows& rows, int width, Model& model) {
     const int panels = (model.k + width - 1) / width;
     const int per_row = rows.kind == Kind::float64 ? rows.d / 2 : rows.d / 4;
     if (panels <= 2 || static_cast<int64_t>(model.k) * rows.d < kFewProducts)
         return;
     if (model.k < per_row) {
-        model.groups = model.k;
+        model.yinyang.groups = model.k;
     } else {
         const int most = std::clamp(rows.d / 2 / 8 * 8, 8, kMostFloats) - 1;
-        model.panels_per_group = (panels + most - 1) / most;
-        model.groups = (panels + model.panels_per_group - 1) / model.panels_per_group;
+        model.yinyang.panels_per_group = (panels + most - 1) / most;
+        model.yinyang.groups =
+            (panels + model.yinyang.panels_per_group - 1) / model.yinyang.panels_per_group;
     }
-    model.record = model.groups / 8 * 8 + 8;
+    model.yinyang.record = model.yinyang.groups / 8 * 8 + 8;
 }
 
 } // namespace
 
-void RowPlan::start(const Rows& rows, const Level& level, Model& model, bool low) {
+void RowBounds::start(const Rows& rows, const Level& level, Model& model, bool low) {
     const bool many_columns = !low && !rows.sparse() && !model.brute;
-    model.groups = model.panels_per_group = model.record = 0;
+    model.yinyang.groups = model.yinyang.panels_per_group = model.yinyang.record = 0;
     if (many_columns)
         plan_groups(rows, level.width, model);
-    groups_ = model.groups;
+    groups_ = model.yinyang.groups;
     grouped_ = joining_ = false;
     sketches_ = many_columns && groups_ == 0 && rows.d >= kLongRow;
     sketch_.drop();
     read_ = decided_ = 0;
     if (!model.brute)
-        deadline_.resize(rows.n);
-    bounds_.resize(rows.n * static_cast<size_t>(model.record));
+        slack_limit_.resize(rows.n);
+    bounds_.resize(rows.n * static_cast<size_t>(model.yinyang.record));
 }
 
 // Directions are chosen once the rows have been read often enough, and again when sketches have
 // let as many through; if these were most, they are given up.
-void RowPlan::choose_directions(const Rows& rows, const Model& model) {
+void RowBounds::choose_directions(const Rows& rows, const Model& model) {
     if (!sketches_ || read_ <= kPatience * rows.n)
         return;
     if (sketch_.exists() && decided_ < read_) {
@@ -59,7 +60,7 @@ void RowPlan::choose_directions(const Rows& rows, const Model& model) {
         row_sketches_ = {};
         sketches_ = false;
     } else {
-        sketch_.build(rows, model.frame, model.means, model.k);
+        sketch_.build(rows, model.scaling, model.means, model.k);
         row_sketches_.resize(rows.n * kSketch);
         for (int64_t i = 0; i < rows.n; ++i)
             row_sketches_[i * kSketch + kDirections] = HUGE_VALF; // none yet
@@ -67,18 +68,18 @@ void RowPlan::choose_directions(const Rows& rows, const Model& model) {
     read_ = decided_ = 0;
 }
 
-void RowPlan::prepare_sketches(Team& team, const Level& level, Model& model) {
+void RowBounds::prepare_sketches(Team& team, const Level& level, Model& model) {
     model.sketch = {};
     if (sketch_.exists())
         sketch_.prepare(team, level, model.means, model);
 }
 
-RowState RowPlan::state(int32_t* labels, bool trial, bool fresh) {
-    return {labels, deadline_.data(), trial || grouped_ ? bounds_.data() : nullptr,
+RowState RowBounds::state(int32_t* labels, bool trial, bool fresh) {
+    return {labels, slack_limit_.data(), trial || grouped_ ? bounds_.data() : nullptr,
             sketch_.exists() ? row_sketches_.data() : nullptr, fresh || (joining_ && !trial)};
 }
 
-void RowPlan::learn(const Trial& trial, int64_t read, int64_t decided, bool fresh) {
+void RowBounds::learn(const BoundsTrial& trial, int64_t read, int64_t decided, bool fresh) {
     read_ += read;
     decided_ += decided;
     // Would bounds by group have spared the other chunks work, as they did where they were tried?

@@ -1,17 +1,17 @@
-// row_bounds.hpp: what a row keeps beyond its label, and from when on: a deadline, bounds by group
-// of means, a sketch. Each must spare more than it takes.
+// row_bounds.hpp: the memory of a row beyond its label: a slack limit, bounds by group of means,
+// a sketch. Each is kept once it spares more than it takes.
 #pragma once
 
 #include "kmeans/sketch.hpp"
 
 namespace coterie::kmeans {
 
-// What a thread did in chunks without bounds by group [0], and in those that try them [1].
-struct Trial {
+// The work of a thread in chunks without bounds by group [0], and in those that try them [1].
+struct BoundsTrial {
     int64_t work[2] = {}, rows[2] = {};
 };
 
-class RowPlan {
+class RowBounds {
 public:
     // Nothing is kept yet. low: vectors hold rows.
     void start(const Rows& rows, const Level& level, Model& model, bool low);
@@ -24,13 +24,13 @@ public:
     bool tries(int64_t chunk) const { return groups_ > 0 && chunk % kTrial == 0; }
     RowState state(int32_t* labels, bool trial, bool fresh);
 
-    // After a step: do bounds pay, and what have sketches decided?
-    void learn(const Trial& trial, int64_t read, int64_t decided, bool fresh);
+    // After a step: do bounds pay, and how much did sketches decide?
+    void learn(const BoundsTrial& trial, int64_t read, int64_t decided, bool fresh);
 
 private:
     static constexpr int kTrial = 16; // of so many chunks, one tries
 
-    Buffer<float> deadline_, bounds_;
+    Buffer<float> slack_limit_, bounds_;
     int groups_ = 0;
     bool grouped_ = false; // all rows have bounds by group, not only those that try them
     bool joining_ = false; // the others get them in the next step

@@ -74,13 +74,13 @@ std::vector<Holding> merged(std::vector<Found>& parts) {
 
 Seeding::Seeding(const Rows& rows, const Ranges& ranges, const int32_t* copies, int bucket_bits,
                  int64_t seeds)
-    : rows_(rows), frame_(ranges, nullptr, 0, false), copies_(copies), bucket_bits_(bucket_bits),
+    : rows_(rows), scaling_(ranges, nullptr, 0, false), copies_(copies), bucket_bits_(bucket_bits),
       expected_(seeds), level_(level()), units_(buckets()) {}
 
 SeedPass Seeding::pass(int shift) const {
     SeedPass pass;
     pass.rows = &rows_;
-    pass.frame = frame_.view();
+    pass.scaling = scaling_.view();
     pass.coarse = coarse_;
     pass.order = arranged() ? order_.data() : nullptr;
     pass.columns = columns_.size() > 0 ? columns_.data() : nullptr;
@@ -91,14 +91,6 @@ SeedPass Seeding::pass(int shift) const {
     pass.copies = copies_;
     pass.shift = shift;
     return pass;
-}
-
-size_t Seeding::scratch_bytes(int trials) const {
-    const size_t width = (rows_.d + 7) / 8 * 8;
-    if (rows_.sparse() &&
-        rows_.d > kFewColumns) // eight points by column, where they are not zero, and a row
-        return 4 * (8 + 8 + 1) * width;
-    return 4 * (2 * trials + 16) * width; // candidates, lists of them, and rows, as float32
 }
 
 void Seeding::prepare(Team& team) {
@@ -225,7 +217,7 @@ double Seeding::approach(Team& team, const double* seed, int shift) {
     };
     std::vector<Part> parts(team.size());
     for (Part& part : parts) {
-        part.scratch.resize(scratch_bytes(1));
+        part.scratch.resize(level_.kmeans->seed_scratch(pass));
         part.units.resize(buckets());
         part.units.zero();
     }
@@ -256,7 +248,7 @@ void Seeding::potentials(Team& team, const double* candidates, int trials, int s
     std::vector<Buffer<char>> scratch(team.size());
     std::vector<std::vector<int64_t>> parts(team.size());
     for (auto& s : scratch)
-        s.resize(scratch_bytes(trials));
+        s.resize(level_.kmeans->seed_scratch(pass));
     for (auto& part : parts)
         part.assign(trials + 8, 0);
     team.for_chunks(rows_.n, kChunk, [&](int t, int64_t begin, int64_t end) {

@@ -49,7 +49,7 @@ public:
 
     int buckets() const { return 1 << bucket_bits_; }
     bool coarse() const { return coarse_; }
-    double unit() const { return coarse_ ? frame_.view().unit : 1.0; }
+    double unit() const { return coarse_ ? scaling_.view().unit : 1.0; }
 
 private:
     void prepare(Team& team);
@@ -58,10 +58,9 @@ private:
     SeedPass pass(int shift) const;
     bool arranged() const { return order_.size() > 0; }
     double distance(int64_t place) const { return coarse_ ? nearest32_[place] : nearest64_[place]; }
-    size_t scratch_bytes(int trials) const;
 
     Rows rows_;
-    FrameOwner frame_;
+    OwnedScaling scaling_;
     const int32_t* copies_;
     int bucket_bits_;
     int64_t expected_;

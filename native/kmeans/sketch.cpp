@@ -7,7 +7,7 @@
 namespace coterie::kmeans {
 namespace {
 
-constexpr int kSample = 512; // rows that show what varies most
+constexpr int kSample = 512; // rows that show the directions of most variance
 
 // Eight sums side by side, for vectors.
 template <class T> T dot(const T* a, const T* b, int d) {
@@ -57,26 +57,26 @@ void SketchOwner::append(const std::vector<double>& direction) {
 }
 
 // The means, and random sums of a sample of rows after one power iteration of their covariance.
-void SketchOwner::build(const Rows& rows, const Frame& frame, const double* means, int k) {
+void SketchOwner::build(const Rows& rows, const Scaling& scaling, const double* means, int k) {
     const int d = rows.d;
     const size_t stride = d;
     basis_.assign(kDirections * stride, 0.0);
     found_ = 0;
     std::vector<double> row(d);
-    const auto framed = [&](double* x) {
+    const auto scaled = [&](double* x) {
         for (int l = 0; l < d; ++l)
-            x[l] = (x[l] - frame.centre[l]) * frame.unit;
+            x[l] = (x[l] - scaling.centre[l]) * scaling.unit;
     };
     for (int c = 0; c < k && found_ < kDirections; ++c) {
         std::copy(means + c * stride, means + (c + 1) * stride, row.begin());
-        framed(row.data());
+        scaled(row.data());
         append(row);
     }
     const int more = kDirections - found_, m = static_cast<int>(std::min<int64_t>(rows.n, kSample));
     std::vector<float> sample(m * stride), first(more * stride), second(stride);
     for (int j = 0; j < m; ++j) {
         read_row(rows, rows.n * j / m, row.data());
-        framed(row.data());
+        scaled(row.data());
         for (int b = 0; b < found_; ++b) {
             const double* other = &basis_[b * stride];
             const double along = dot(row.data(), other, d);
@@ -120,15 +120,16 @@ void SketchOwner::build(const Rows& rows, const Frame& frame, const double* mean
 
 void SketchOwner::prepare(Team& team, const Level& level, const double* means, Model& model) {
     const int d = model.d, width = level.width;
-    means_.resize(static_cast<size_t>(model.kp) * kDirections);
+    means_.resize(static_cast<size_t>(model.packed.kp) * kDirections);
     means_.zero();
-    apart_.resize(model.kp);
+    apart_.resize(model.packed.kp);
     apart_.zero();
     team.for_chunks(model.k, 1, [&](int, int64_t p, int64_t) {
         std::vector<double> c(d), b(kDirections);
         for (int l = 0; l < d; ++l)
-            c[l] = (means[static_cast<size_t>(model.order[p]) * d + l] - model.frame.centre[l]) *
-                   model.frame.unit;
+            c[l] = (means[static_cast<size_t>(model.packed.order[p]) * d + l] -
+                    model.scaling.centre[l]) *
+                   model.scaling.unit;
         for (int i = 0; i < found_; ++i) {
             b[i] = dot(&basis_[static_cast<size_t>(i) * d], c.data(), d);
             means_[(static_cast<size_t>(p / width) * kDirections + i) * width + p % width] =
@@ -146,7 +147,7 @@ void SketchOwner::prepare(Team& team, const Level& level, const double* means, M
     const double slip = std::sqrt(static_cast<double>(kDirections)) * rounding;
     view_.means = means_.data();
     view_.apart = apart_.data();
-    view_.slip = static_cast<float>(2.3 * model.reach * (slip + slant_));
+    view_.slip = static_cast<float>(2.3 * model.packed.reach * (slip + slant_));
     view_.spread = static_cast<float>(2.3 * slip + 1.1 * slant_ + 8 * rounding);
     model.sketch = view_;
 }

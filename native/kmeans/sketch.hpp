@@ -1,8 +1,8 @@
 // sketch.hpp: rows of very many columns in short, so that most can be decided unread.
 //
 // A sketch holds the products of a row with a few directions B, which span the means as they were
-// and what varies most, and the length of what is left. A mean is c = B'b + r, with r short as
-// long as it has not gone far, so
+// and the directions of most variance, and the length of the remainder. A mean is c = B'b + r, with
+// r short as long as it has not gone far, so
 //     x.c = (Bx).b + x.r,   |x.r| <= |x - B'Bx| |r| + |Bx| |Br|
 // bounds its distance from both sides.
 #pragma once
@@ -16,8 +16,8 @@ namespace coterie::kmeans {
 
 class SketchOwner {
 public:
-    // Directions for these means. In the frame of the model.
-    void build(const Rows& rows, const Frame& frame, const double* means, int k);
+    // Directions for these means, scaled as the model is.
+    void build(const Rows& rows, const Scaling& scaling, const double* means, int k);
     // The means of a step, in short.
     void prepare(Team& team, const Level& level, const double* means, Model& model);
     void drop() { view_ = {}; }

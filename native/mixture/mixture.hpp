@@ -20,7 +20,7 @@ class Mixture {
 public:
     // factors: precisions_cholesky in the shape of the kind, of full ones the upper triangles row
     // by row, or null if no density is ever asked for; centres: (k, d) or null; negligible: (k,)
-    // log2 of degrees that count as zero in sums of full covariances, or null.
+    // log2 of responsibilities that count as zero in sums of full covariances, or null.
     Mixture(Team& team, Covariance kind, int k, int d, const double* offsets, const double* means,
             const double* factors, const double* centres, const double* negligible = nullptr);
     void describe(MixtureTask& task) const;
@@ -56,7 +56,7 @@ inline int64_t mixture_chunk_rows(int d) {
     return d <= kManyAxes ? SumsShape{Covariance::diag, 1, d}.chunk_rows() : 8 * kStretch;
 }
 
-// What a sweep leaves of the tree of chunks, by first row, and the way it went.
+// The nodes that a sweep leaves of the tree of chunks, by first row, and the way it went.
 struct Swept {
     std::vector<Node> nodes;
     MixturePlan plan;

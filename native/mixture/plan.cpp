@@ -22,7 +22,7 @@ MixtureKernel kernel_of(const SumsShape& shape) {
 // Why rows are not measured from the origin, or null if they are.
 const char* own_centres(const MixtureTask& task, MixtureKernel kernel) {
     if (!task.computed())
-        return "degrees of belonging are given";
+        return "responsibilities are given";
     if (!task.model.own_centres)
         return "other centres than the means are asked for";
     if (!task.model.near)
@@ -41,13 +41,13 @@ const char* own_centres(const MixtureTask& task, MixtureKernel kernel) {
 // Why all densities are computed, or null if bounds may leave some out.
 const char* no_bounds(const MixtureTask& task) {
     if (!task.computed())
-        return "degrees of belonging are given";
+        return "responsibilities are given";
     if (task.shape.d < kScreened)
         return "columns are fewer than 16";
     if (task.shape.k == 1)
         return "there is one component";
-    if (task.out.degrees)
-        return "degrees of belonging are shown, however small";
+    if (task.out.responsibilities)
+        return "responsibilities are shown, however small";
     return nullptr;
 }
 

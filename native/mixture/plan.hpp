@@ -18,7 +18,8 @@ enum class MixtureKernel : uint8_t {
 struct MixturePath {
     MixtureKernel kernel = MixtureKernel::axes;
     // Rows are measured from the origin, and moments of all components moved to their centres
-    // afterwards. Of `tiles` only the moments, and only of leaves where most degrees matter.
+    // afterwards. Of `tiles` only the moments, and only of leaves where most responsibilities
+    // matter.
     bool about_origin = false;
     bool screened = false; // densities that are sure not to matter are left out
     bool directed = false; // bounds on them look towards the means of other components, too
@@ -32,7 +33,7 @@ struct MixturePlan {
 
 MixturePlan plan_of(const MixtureTask& task);
 
-// What a sweep met on its way: the answer is the same, but it took longer.
+// Events on the way of a sweep: the answer is the same, but it took longer.
 struct MixtureEvents {
     std::atomic<int64_t> repeated{0};   // chunks whose sums lost digits and were taken again
     std::atomic<bool> abandoned{false}; // so many densities mattered that all were computed

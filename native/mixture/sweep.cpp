@@ -107,7 +107,7 @@ std::vector<Node> sweep_chunks(Team& team, MixtureTask task, int64_t first) {
     const size_t size = size_of(task);
     Tree tree(size);
     task.m_step.sums &= task.m_step.moments;
-    const size_t room = kernels.sweep_scratch(task) + 8;
+    const size_t room = kernels.sweep_scratch(task);
     team.for_chunks(chunks, 1, [&](int thread, int64_t begin, int64_t end) {
         for (int64_t chunk = begin; chunk < end; ++chunk) {
             Buffer<double, Pages> sums;
@@ -123,12 +123,12 @@ std::vector<Node> sweep_chunks(Team& team, MixtureTask task, int64_t first) {
 }
 
 // Many columns: moments are as large as many rows, so all threads add to one set of them. The rows
-// of a chunk go in stretches, and each stretch in pieces twice: leaf by leaf for the degrees, then
-// by components, and by parts of their moments where components are few.
+// of a chunk go in stretches, and each stretch in pieces twice: leaf by leaf for the
+// responsibilities, then by components, and by parts of their moments where components are few.
 //
 // All pieces of a chunk are handed out in one row, the leaves of a stretch before the moments of
 // the stretch before it. So there is always work while the last leaves of a stretch are on their
-// way, and what a piece waits for was nearly always done long ago.
+// way, and nearly all pieces that others wait for were done long ago.
 class SharedSweep {
 public:
     SharedSweep(Team& team, const MixtureTask& task, int64_t first)
@@ -139,9 +139,10 @@ public:
         const int64_t stretches = (task.rows.block->n + kStretch - 1) / kStretch;
         task_.m_step.sums = false;
         if (task_.m_step.moments) // (kKept, k, kStretch)
-            task_.m_step.shares = team.room(team.size(), std::min<int64_t>(stretches, kKept) *
-                                                             task.shape.k * kStretch);
-        room_ = std::max(kernels_.sweep_scratch(task_), kernels_.moments_scratch(task_)) + 8;
+            task_.m_step.shares = static_cast<double*>(
+                team.room(team.size(), sizeof(double) * std::min<int64_t>(stretches, kKept) *
+                                           task.shape.k * kStretch));
+        room_ = std::max(kernels_.sweep_scratch(task_), kernels_.moments_scratch(task_));
     }
 
     std::vector<Node> run() {
@@ -158,7 +159,7 @@ public:
 private:
     static constexpr int kStretches = 8; // of a chunk, at most
     static constexpr int kLeaves = kStretch / kLeafRows;
-    static constexpr int kKept = 3; // stretches whose degrees are there at a time
+    static constexpr int kKept = 3; // stretches whose responsibilities are there at a time
 
     struct Piece {
         int stretch, leaf, part; // one of the latter is -1
@@ -181,7 +182,8 @@ private:
             count = 0;
         team_.for_chunks(pieces_.size(), 1, [&](int thread, int64_t i, int64_t) {
             const Piece& piece = pieces_[i];
-            piece.leaf < 0 ? add_moments(piece, thread, sums) : find_degrees(piece, thread);
+            piece.leaf < 0 ? add_moments(piece, thread, sums)
+                           : find_responsibilities(piece, thread);
         });
         for (int64_t leaf = 0; leaf * kLeafRows < end - begin; ++leaf)
             sums[0] += likelihoods_[leaf];
@@ -196,8 +198,8 @@ private:
         return task;
     }
 
-    void find_degrees(const Piece& piece, int thread) {
-        for (const std::atomic<int>& count : added_) // of the degrees that were there before
+    void find_responsibilities(const Piece& piece, int thread) {
+        for (const std::atomic<int>& count : added_) // of the stretch whose place is taken
             await(count, piece.stretch - kKept + 1, thread);
         const MixtureTask task = at(piece.stretch);
         const int64_t from = task.m_step.shared_from + piece.leaf * kLeafRows;
@@ -259,7 +261,7 @@ Swept sweep(Team& team, const MixtureTask& given, int64_t first) {
         task.path.shared ? SharedSweep(team, task, first).run() : sweep_chunks(team, task, first);
     out.repeated = events.repeated;
     out.abandoned = events.abandoned;
-    if (!given.m_step.moments) // it was the last of a run, and what comes then wants memory itself
+    if (!given.m_step.moments) // the last sweep of a run: the next steps want memory
         team.give_rooms_back();
     return out;
 }

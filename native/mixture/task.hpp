@@ -18,14 +18,14 @@ constexpr int kLeafRows = 256; // rows that are swept together
 constexpr int kFewAxes = 4;    // full covariances up to this many columns: lanes hold rows
 constexpr int kTile = 6;       // columns of a triangular factor that are multiplied together
 constexpr int kManyAxes = 64;  // full covariances of more columns: threads share one set of sums
-constexpr int kStretch = 4096; // rows whose degrees of belonging are kept for that, at a time
+constexpr int kStretch = 4096; // rows whose responsibilities are kept for that, at a time
 constexpr int kSide = 16;      // components that a row is multiplied with side by side
 // Half the squared distance, in the exponent of 2.
 constexpr double kHalf = 0.5 * 1.44269504088896340736;
-constexpr double kNegligible = -100; // log2 of degrees that are taken as zero, if not told
+constexpr double kNegligible = -100; // log2 of responsibilities that are taken as zero, if not told
 constexpr double kNearOrigin = 64;   // square of a distance, in standard deviations
 
-// Sizes of what a sweep adds up, one after the other: log-likelihood, mass, first and second
+// Sizes of the sums of a sweep, one after the other: log-likelihood, mass, first and second
 // moments by component; of matrices the upper triangle, row by row.
 struct SumsShape {
     Covariance kind;
@@ -59,7 +59,7 @@ COTERIE_INLINE size_t packed_factor(int d) {
 }
 
 // k, or the numbers of a matrix (1 + d, k) that rows are multiplied with, for components side by
-// side: what is subtracted, and then column by column.
+// side: first the numbers to subtract, then column by column.
 COTERIE_INLINE int side_by_side(int k) { return (k + kSide - 1) / kSide * kSide; }
 COTERIE_INLINE size_t product_size(int k, int d) {
     return static_cast<size_t>(d + 1) * side_by_side(k);
@@ -77,9 +77,9 @@ struct MixtureParameters {
     const double* offsets = nullptr;  // (k,) log of density at the mean and weight, base 2
     const double* means = nullptr;    // (k, d) where distances are taken from; tied: whitened
     const double* factors = nullptr;  // see Mixture
-    const double* shifts = nullptr;   // full, diag: (k, d) what the factor makes of the mean
+    const double* shifts = nullptr;   // full, diag: (k, d) the products of factors and means
     const uint8_t* direct = nullptr;  // full: (k,) subtract the mean before the factor
-    const double* limits = nullptr;   // full: (k,) log2 of degrees that are taken as zero
+    const double* limits = nullptr;   // full: (k,) log2 of responsibilities that are taken as zero
     const double* whitener = nullptr; // tied: (d, d) upper, by column
     const double* centres = nullptr;  // (k, d) of the moments
     bool near = false;                // are all means near the origin?
@@ -102,27 +102,28 @@ struct MixtureScreen {
     const float* units = nullptr;      // (k, k, d rounded up to 4)
 };
 
-// The M step: what is added up, and by which degrees of belonging.
+// The M step: the sums that are wanted, and responsibilities that are given.
 struct MixtureMoments {
-    // Degrees that are given instead of computed; at most one of the three.
-    const double* given_degrees = nullptr; // (n, k)
-    const int32_t* given_labels = nullptr; // (n,)
-    bool all_in_one = false;               // k = 1 and every row belongs to it
+    // Responsibilities that are given instead of computed; at most one of the three.
+    const double* given_responsibilities = nullptr; // (n, k)
+    const int32_t* given_labels = nullptr;          // (n,)
+    bool all_in_one = false;                        // k = 1 and every row belongs to it
 
-    bool sums = true;         // are any sums wanted?
-    bool moments = true;      // in sums; else these may be the log-likelihood alone
-    double* shares = nullptr; // (k, kStretch) weight times degree, of rows from `shared_from` on
+    bool sums = true;    // are any sums wanted?
+    bool moments = true; // in sums; else these may be the log-likelihood alone
+    // (k, kStretch) weight times responsibility, of rows from `shared_from` on
+    double* shares = nullptr;
     int64_t shared_from = 0;
 };
 
-// The E step: what is written of each row, at its place in the block, where it is wanted.
+// The E step: outputs of each row, at its place in the block, where they are wanted.
 struct MixtureOutputs {
-    double* scores = nullptr;  // (n,)
-    double* degrees = nullptr; // (n, k)
-    int32_t* labels = nullptr; // (n,)
+    double* scores = nullptr;           // (n,)
+    double* responsibilities = nullptr; // (n, k)
+    int32_t* labels = nullptr;          // (n,)
 };
 
-// What a kernel needs to know; it only points.
+// One sweep, as kernels see it; it only points.
 struct MixtureTask {
     MixtureRows rows;
     SumsShape shape{Covariance::full, 0, 0};
@@ -134,7 +135,7 @@ struct MixtureTask {
     MixtureEvents* events = nullptr; // of the whole sweep
 
     COTERIE_INLINE bool computed() const {
-        return !m_step.given_degrees && !m_step.given_labels && !m_step.all_in_one;
+        return !m_step.given_responsibilities && !m_step.given_labels && !m_step.all_in_one;
     }
 };
 

@@ -73,7 +73,7 @@ COTERIE_INLINE VD pick16(VD low, VD high, VD index) {
 }
 
 // Eight rows of eight numbers become their columns.
-COTERIE_INLINE void turn_eight(VD* r) {
+COTERIE_INLINE void transpose_eight(VD* r) {
     VD even[4], odd[4]; // columns of two rows
 #pragma GCC unroll 4
     for (int p = 0; p < 4; ++p) {
@@ -100,7 +100,7 @@ COTERIE_INLINE void turn_eight(VD* r) {
 }
 #endif
 
-// A vector of sums of products, and as many as there are registers for, beside what is multiplied.
+// A vector of sums of products, and the number of them that fits into registers beside the factors.
 #if defined(__AVX512F__)
 using Line = VD;
 constexpr int kLineSums = 24;
@@ -117,11 +117,11 @@ COTERIE_INLINE Line every_line(double value) { return value - Line{}; }
 template <class... Vectors> COTERIE_INLINE Line lane_sums(Vectors... vectors) {
 #if defined(__AVX512F__)
     VD lane[] = {vectors...};
-    turn_eight(lane);
+    transpose_eight(lane);
     return ((lane[0] + lane[1]) + (lane[2] + lane[3])) +
            ((lane[4] + lane[5]) + (lane[6] + lane[7]));
 #else
-    const auto lane = turned(vectors...);
+    const auto lane = transposed(vectors...);
     return (lane.at[0] + lane.at[1]) + (lane.at[2] + lane.at[3]);
 #endif
 }

@@ -10,14 +10,14 @@ constexpr double kLogOfZero = -1023.0; // 2^x is zero there: no bit of it is lef
 // powers(x, vectors): 2^x of -1021 <= x <= 1023, in place, to about one unit in the last place;
 // zero at kLogOfZero. Vectors beyond the last, up to a multiple of kTogether, are lost. kTogether
 // vectors go through each step together: one alone would wait for its own results, and a machine
-// looks only some 60 operations ahead for others, less than half of what a vector and its neighbour
-// need. Levels have ways of their own, and so other last bits.
+// looks only some 60 operations ahead for others, less than half of the need of a vector and
+// its neighbour. Levels have ways of their own, and so other last bits.
 
 #if defined(__AVX512F__)
 
 constexpr int kTogether = 4;
 
-// 2^(i / 16), less i << 48: what is added to make it 2^(n + i / 16) has i there, below n.
+// 2^(i / 16), less i << 48: the number added to make it 2^(n + i / 16) has i there, below n.
 alignas(64) constexpr uint64_t kSixteenths[16] = {
     0x3ff0000000000000u, 0x3fefb5586cf9890fu, 0x3fef72b83c7d517bu, 0x3fef387a6e756238u,
     0x3fef06fe0a31b715u, 0x3feedea64c123422u, 0x3feebfdad5362a27u, 0x3feeab07dd485429u,
@@ -63,7 +63,7 @@ COTERIE_INLINE void powers(double* x, int vectors) {
 constexpr int kTogether = 6;          // as many as 16 registers hold twice, beside a constant
 constexpr double kShifter = 0x1.8p52; // rounds to whole numbers, kept in the low bits
 
-// What is left of a number beside the nearest whole one.
+// The difference of a number from the nearest whole one.
 COTERIE_INLINE VD rest(const double* x) {
     return load<VD>(x) - ((load<VD>(x) + every(kShifter)) - every(kShifter));
 }

@@ -2,7 +2,8 @@
 //
 // Included only by files that are compiled once per level; everything lives in the level's own
 // namespace, so that no function compiled for a newer machine is ever linked into older code.
-// Arithmetic and comparisons are the compiler's vector extensions; only what they lack is here.
+// Arithmetic and comparisons are the compiler's vector extensions; only operations that they lack
+// are here.
 #pragma once
 
 #include <cmath>
@@ -188,7 +189,7 @@ COTERIE_INLINE float smallest(VF v) {
 template <class V> struct FourColumns {
     V at[4];
 };
-template <class V> COTERIE_INLINE FourColumns<V> turned(V r0, V r1, V r2, V r3) {
+template <class V> COTERIE_INLINE FourColumns<V> transposed(V r0, V r1, V r2, V r3) {
     if constexpr (sizeof(V) == 32) {
         const V a = __builtin_shufflevector(r0, r1, 0, 4, 2, 6);
         const V b = __builtin_shufflevector(r0, r1, 1, 5, 3, 7);

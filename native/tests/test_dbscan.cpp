@@ -75,9 +75,9 @@ Rows rows_of(const std::vector<double>& x, int d) {
 template <class T> void check_tree(const std::vector<double>& x, int d, int threads) {
     Team team(threads);
     const Space space(team, rows_of(x, d), {Metric::euclidean, 2.0, 0.3});
-    const TreeFrame frame = TreeFrame::around(team, {&space}, std::is_same_v<T, float>);
-    CHECK(frame.single == (std::is_same_v<T, float>));
-    const Tree<T> tree(team, space, frame);
+    const TreeScaling scaling = TreeScaling::around(team, {&space}, std::is_same_v<T, float>);
+    CHECK(scaling.single == (std::is_same_v<T, float>));
+    const Tree<T> tree(team, space, scaling);
     const TreeView<T> view = tree.view();
     std::vector<int> seen(space.n());
     for (int64_t leaf = 0; leaf < view.leaves; ++leaf)
@@ -91,9 +91,9 @@ template <class T> void check_tree(const std::vector<double>& x, int d, int thre
                 for (int l = 0; l < d; ++l) {
                     const T c = view.points[(leaf * d + l) * kLeaf + k];
                     const T* box = view.boxes + static_cast<int64_t>(v) * 2 * view.stride;
-                    CHECK(c ==
-                          static_cast<T>((x[static_cast<int64_t>(row) * d + l] - frame.centre[l]) *
-                                         frame.unit));
+                    CHECK(c == static_cast<T>(
+                                   (x[static_cast<int64_t>(row) * d + l] - scaling.centre[l]) *
+                                   scaling.unit));
                     CHECK(box[l] <= c && c <= box[view.stride + l]);
                 }
         }
@@ -117,23 +117,23 @@ void trees_hold_every_row() {
 void check_grid(const std::vector<double>& x, double eps, int threads) {
     Team team(threads);
     const Space space(team, rows_of(x, 2), {Metric::euclidean, 2.0, eps});
-    const GridFrame frame = GridFrame::around(team, space);
-    CHECK(frame.why_not.empty());
-    CliqueGrid grid(team, space, frame);
+    const GridLayout layout = GridLayout::around(team, space);
+    CHECK(layout.why_not.empty());
+    CliqueGrid grid(team, space, layout);
     const GridView view = grid.view();
     std::vector<int> seen(space.n());
     CHECK(view.start[view.cells] == space.n());
     for (int32_t c = 0; c < view.cells; ++c) {
         const int32_t row = view.key[c] / view.stride, column = view.key[c] % view.stride;
         CHECK(view.start[c] < view.start[c + 1]);
-        CHECK(row < frame.height && column < frame.width);
+        CHECK(row < layout.height && column < layout.width);
         CHECK(view.key[c] < view.key[c + 1]); // beyond the last one too
         for (int32_t i = view.start[c]; i < view.start[c + 1]; ++i) {
             ++seen[view.row[i]];
             CHECK(space.nearby(view.row[view.start[c]], view.row[i]));
             CHECK(i == view.start[c] || view.row[i - 1] < view.row[i]);
-            CHECK(std::fabs(view.x[i] + 0.5 * frame.width - column - 0.5) < 0.501);
-            CHECK(std::fabs(view.y[i] + 0.5 * frame.height - row - 0.5) < 0.501);
+            CHECK(std::fabs(view.x[i] + 0.5 * layout.width - column - 0.5) < 0.501);
+            CHECK(std::fabs(view.y[i] + 0.5 * layout.height - row - 0.5) < 0.501);
         }
     }
     for (int count : seen)
@@ -144,8 +144,8 @@ void check_grid(const std::vector<double>& x, double eps, int threads) {
 void check_division(const std::vector<double>& x, double eps, int threads) {
     Team team(threads);
     const Space space(team, rows_of(x, 2), {Metric::euclidean, 2.0, eps});
-    const GridFrame frame = GridFrame::around(team, space);
-    CliqueGrid grid(team, space, frame);
+    const GridLayout layout = GridLayout::around(team, space);
+    CliqueGrid grid(team, space, layout);
     const GridView view = grid.view();
     std::vector<std::pair<int32_t, int32_t>> wanted[2]; // key, row
     std::vector<uint8_t> marks(space.n());
@@ -166,7 +166,7 @@ void check_division(const std::vector<double>& x, double eps, int threads) {
             for (int32_t i = part.start[c]; i < part.start[c + 1]; ++i) {
                 found.emplace_back(part.key[c], part.row[i]);
                 const int32_t row = part.key[c] / part.stride;
-                CHECK(std::fabs(part.y[i] + 0.5 * frame.height - row - 0.5) < 0.501);
+                CHECK(std::fabs(part.y[i] + 0.5 * layout.height - row - 0.5) < 0.501);
             }
         }
         CHECK(found == wanted[side]);
@@ -194,7 +194,7 @@ Answer answer(const std::vector<double>& x, int d, const char* index, int thread
               const double* weights, bool counts) {
     Team team(threads);
     const Space space(team, rows_of(x, d), {metric, 3.0, 0.3});
-    const auto density = density_index(team, space, index);
+    const auto density = make_index(team, space, index);
     Answer out;
     out.labels.resize(space.n());
     out.core.resize(space.n());
@@ -244,7 +244,7 @@ void a_long_count_can_be_ended() {
     const Space space(team, rows_of(x, 3), {Metric::euclidean, 2.0, 0.5});
     bool ended = false;
     try {
-        const auto density = density_index(team, space, "brute");
+        const auto density = make_index(team, space, "brute");
         std::vector<uint8_t> core(space.n());
         std::vector<int64_t> counts(space.n());
         density->count(team, {5, nullptr, counts.data()}, core.data());

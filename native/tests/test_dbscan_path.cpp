@@ -30,16 +30,16 @@ struct Built {
         rows.n = n;
         rows.d = d;
         rows.values = x.data();
-        Reachability work(team, rows, Metric::euclidean, 1.0, min_samples);
+        MutualReachability work(team, rows, Metric::euclidean, 1.0, min_samples);
         sums.resize(n * work.k());
         neighbours.resize(n * work.k());
-        const Near near{core.data(), member.data(), sums.data(), neighbours.data()};
+        const NearestRows near{core.data(), member.data(), sums.data(), neighbours.data()};
         work.nearest(team, near);
         work.span(team, near, {order.data(), height.data()});
     }
     std::vector<int64_t> labels(double reach) const {
         Team team(2);
-        Path path;
+        ReachabilityStructure path;
         path.n = static_cast<int64_t>(core.size());
         path.k = static_cast<int64_t>(sums.size() / core.size());
         path.core = core.data();

@@ -70,14 +70,14 @@ struct Case {
         sweep_with([&](Team& team, MixtureTask& task) { check_formulas(team, task); });
     }
 
-    // What is left out because nobody asks for degrees does not show in sums or labels.
+    // Densities that are left out because no degrees are wanted do not show in sums or labels.
     void check_left_out() const {
         sweep_with([&](Team& team, MixtureTask& task) {
             std::vector<double> degrees(n * k);
             std::vector<int32_t> labels(n);
-            task.out.degrees = degrees.data();
+            task.out.responsibilities = degrees.data();
             const std::vector<Node> all = sweep(team, task, 0).nodes;
-            task.out.degrees = nullptr;
+            task.out.responsibilities = nullptr;
             const std::vector<Node> some = sweep(team, task, 0).nodes;
             task.m_step.sums = false;
             task.out.labels = labels.data();
@@ -122,7 +122,7 @@ private:
     void check_formulas(Team& team, MixtureTask& task) const {
         std::vector<double> scores(n), degrees(n * k);
         task.out.scores = scores.data();
-        task.out.degrees = degrees.data();
+        task.out.responsibilities = degrees.data();
         const std::vector<Node> nodes = sweep(team, task, 0).nodes;
         CHECK(nodes.size() == 1);
         long double likelihood = 0, mass = 0, first = 0;

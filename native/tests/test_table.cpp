@@ -58,7 +58,7 @@ template <class T> bool interleaved(const std::vector<Column>& columns, int m, T
         return level().table->interleave32(columns.data(), d, m, out, step);
 }
 
-// What lies between rows that are further apart than they are wide is left alone.
+// Memory between rows that are further apart than they are wide is left alone.
 template <class T> void columns_become_rows(Random& random, int m, int d, int step) {
     std::vector<Given<T>> given;
     std::vector<Column> columns;

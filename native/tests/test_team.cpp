@@ -55,7 +55,7 @@ void every_chunk_once() {
     }
 }
 
-// What each thread writes for itself is visible after the loop, without locks.
+// Each thread's own values are visible after the loop, without locks.
 void results_are_visible() {
     Team team(4);
     std::vector<int64_t> sums(4);

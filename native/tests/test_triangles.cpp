@@ -47,8 +47,8 @@ bool close(const Matrix& one, const Matrix& other, double tolerance) {
     return true;
 }
 
-bool root_of(bool (*Kernels::*root)(double*, int, double*), double* triangle, int d) {
-    std::vector<double> scratch(level().mixture->root_scratch(d));
+bool root_of(bool (*Kernels::*root)(double*, int, void*), double* triangle, int d) {
+    Buffer<char> scratch(level().mixture->root_scratch(d));
     return (level().mixture->*root)(triangle, d, scratch.data());
 }
 

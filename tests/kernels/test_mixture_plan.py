@@ -69,12 +69,12 @@ def test_means_far_from_the_origin_are_not(kind):
     assert "about each centre: a mean is more than 8 standard deviations from the origin" in why
 
 
-def test_given_degrees_and_other_centres_are_summed_about_the_centres():
+def test_given_responsibilities_and_other_centres_are_summed_about_the_centres():
     X, means = blobs(500, 3, 2, 0.5)
     assert "other centres" in swept("full", X, means, centres=means + 0.1).why
     mixture = prepared("full", means)
     mixture.sums_of_labels(_native.Block(X, None, TEAM), 0, np.zeros(500, np.int32))
-    assert "degrees of belonging are given" in mixture.why
+    assert "responsibilities are given" in mixture.why
 
 
 @pytest.mark.parametrize(
@@ -118,11 +118,11 @@ def test_bounds_need_columns_and_components(d, k, reason):
     assert reason in swept("full", X, means).why
 
 
-def test_degrees_that_are_shown_are_all_computed():
+def test_responsibilities_that_are_shown_are_all_computed():
     X, means = blobs(500, 16, 3, 30.0)
     mixture = prepared("full", means)
     mixture.degrees(_native.Block(X, None, TEAM))
-    assert "degrees of belonging are shown" in mixture.why
+    assert "responsibilities are shown" in mixture.why
 
 
 def test_threads_share_the_moments_of_many_columns():

@@ -13,8 +13,8 @@ struct Span {
     int32_t begin, end; // of cells, or of slots
 };
 
-// Bits that are set from the lowest one on, and no others: how many. What BSF would tell as well,
-// but that takes some machines eight times as long.
+// Bits that are set from the lowest one on, and no others: how many. BSF would tell as well,
+// but takes some machines eight times as long.
 COTERIE_INLINE int run_of(uint32_t set) {
 #if defined(__POPCNT__)
     return __builtin_popcount(set);
@@ -82,8 +82,8 @@ struct Surroundings {
     }
 };
 
-// Finds them for some cells at once. What is found late, after a wrong guess of the machine about
-// the cell before, would be waited for; so none of that comes in between.
+// Finds them for some cells at once. After a wrong branch prediction about one cell, the next would
+// wait; so nothing else comes in between.
 class Around {
 public:
     COTERIE_INLINE Around(const GridView& g, int32_t key) : Around(g, key, Five{}) {}

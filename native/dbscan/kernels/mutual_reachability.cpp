@@ -1,7 +1,7 @@
 // mutual_reachability.cpp: nearest points, and nearest points of other components, leaf by leaf.
 //
 // The points of a leaf walk through the tree together, from their own leaf upwards and into the
-// nearer child first. Each point has a bound: it asks for what is nearer than that, and the walk
+// nearer child first. Each point has a bound: it asks for points nearer than that, and the walk
 // enters a node if one of the points may want it.
 #include "dbscan/kernels.hpp"
 #include "dbscan/kernels/tree_leaf.hpp"
@@ -91,7 +91,7 @@ COTERIE_INLINE uint32_t below(const VD* s, double bound) {
 
 // Calls at_leaf(node) for the leaves that may hold something nearer than `reach`, the largest
 // bound, which shrinks on the way; lower(node) is another bound from below, or infinite for nodes
-// that nobody wants.
+// that no point wants.
 template <Norm N, int D, class Lower, class AtLeaf>
 COTERIE_INLINE void walk(const TreeView<double>& tree, int32_t leaf, const double& reach,
                          Lower lower, AtLeaf at_leaf) {
@@ -276,11 +276,13 @@ template <Norm N, int D> void foreign(const ForeignTask& task, int thread, int32
     }
 }
 
-template <Norm N, int D> ReachKernels kernels_for() { return {nearest<N, D>, foreign<N, D>}; }
+template <Norm N, int D> ReachabilityKernels kernels_for() {
+    return {nearest<N, D>, foreign<N, D>};
+}
 
 } // namespace
 
-ReachKernels reach_tree(Norm norm, int width) {
+ReachabilityKernels reachability_tree(Norm norm, int width) {
     if (norm == Norm::sum)
         return kernels_for<Norm::sum, 0>();
     if (norm == Norm::largest)

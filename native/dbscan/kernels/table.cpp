@@ -5,14 +5,14 @@ namespace coterie::COTERIE_LEVEL::dbscan {
 
 TreeKernels<float> float_tree(Norm, int);
 TreeKernels<double> double_tree(Norm, int);
-ReachKernels reach_tree(Norm, int);
+ReachabilityKernels reachability_tree(Norm, int);
 GridKernels grid();
 
 extern const Kernels kernels;
 const Kernels kernels = {
     .float_tree = float_tree,
     .double_tree = double_tree,
-    .reach_tree = reach_tree,
+    .reachability_tree = reachability_tree,
     .grid = grid,
 };
 

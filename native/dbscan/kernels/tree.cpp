@@ -88,9 +88,9 @@ void count(const TreeTask<T>& task, int thread, int32_t leaf, LeafCount& out) {
     const int32_t own = tree.leaf_node[leaf];
     const uint32_t filled = tree.filled[leaf];
     out.core = out.listed = 0;
-    if (out.kin)
-        for (int k = 0; k < kLeaf * kKin; ++k)
-            out.kin[k] = -1;
+    if (out.known)
+        for (int k = 0; k < kLeaf * kKnown; ++k)
+            out.known[k] = -1;
     // A clique around the leaf that is large enough makes all of it core.
     if (!out.all)
         for (int32_t v = own; v >= 0 && clique<T, N, D>(task, v); v = tree.node[v].parent)
@@ -126,9 +126,9 @@ void count(const TreeTask<T>& task, int thread, int32_t leaf, LeafCount& out) {
         pair(ask, b, tree.filled[b], [&](int k, uint32_t hits) {
             const int64_t before = out.found[k];
             out.found[k] += size_of(hits);
-            if (out.kin) // one of each leaf, the last few
+            if (out.known) // one of each leaf, the last few
                 if (const uint32_t others = node == own ? hits & ~(1u << k) : hits)
-                    out.kin[k * kKin + turn[k]++ % kKin] = b * kLeaf + lowest(others);
+                    out.known[k * kKnown + turn[k]++ % kKnown] = b * kLeaf + lowest(others);
             if (out.found[k] >= out.enough) {
                 out.core |= 1u << k;
                 if (!out.all)

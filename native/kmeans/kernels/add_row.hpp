@@ -6,8 +6,8 @@
 
 namespace coterie::COTERIE_LEVEL::kmeans {
 
-// limbs: (levels, padded) += sign * x. Each limb takes the whole units of what the one above
-// left over; the integer number of units is read off the bits of value + magic.
+// limbs: (levels, padded) += sign * x. Each limb takes the whole units of the remainder
+// that the one above left; the integer number of units is read off the bits of value + magic.
 template <int Sign>
 COTERIE_INLINE void add_values(const double* x, const LimbGrid& grid, int64_t* limbs) {
     const int padded = grid.padded;
@@ -146,7 +146,7 @@ COTERIE_INLINE void relabel(const Rows& rows, const SumLayout& layout, RowState 
     state.labels[i] = c;
     ++worker.moved;
     if (!layout.grid)
-        return; // prediction: nobody asks for sums
+        return; // prediction: no sums are wanted
     if (old >= 0)
         add_row<-1, D>(rows, layout, worker, i, old);
     add_row<+1, D>(rows, layout, worker, i, c);

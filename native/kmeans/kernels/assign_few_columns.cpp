@@ -2,7 +2,7 @@
 // means are broadcast.
 //
 // With few means every failing block is compared with all of them. With many, failing rows are
-// bucketed by label and meet only the means near their own (see Model::neighbours).
+// bucketed by label and meet only the means near their own (see NeighbourLists).
 //
 // D is the number of columns where it is known when compiling (up to 8), else 0.
 #include "kmeans/kernels/add_row.hpp"
@@ -26,7 +26,7 @@ template <int D> COTERIE_INLINE VF propose(const VF* x, const float* square_and_
 
 // W rows meet all means; four at a time where columns come from memory.
 template <int D> COTERIE_INLINE void meet_all(const VF* x, const Model& model, Nearest& best) {
-    const float* p = model.table;
+    const float* p = model.near.table;
     int j = 0;
     if constexpr (D > 0) {
         for (; j < model.k; ++j, p += D + 1)
@@ -58,7 +58,8 @@ COTERIE_INLINE Comparison comparison_of(const VF* x, const Model& model, int d) 
     for (int l = 1; l < d; ++l)
         norm = fma(x[l], x[l], norm);
     // (|x| + reach)^2 <= 2 |x|^2 + 2 reach^2, without a root
-    return {norm, (norm + model.reach * model.reach) * (2 * model.error) + 1e-36f};
+    return {norm,
+            (norm + model.packed.reach * model.packed.reach) * (2 * model.packed.error) + 1e-36f};
 }
 
 COTERIE_INLINE void widen(Worker& worker, int c, float reach) {
@@ -81,20 +82,21 @@ template <int D> struct MeetAll {
     Worker& worker;
     VF few[D > 0 ? (D + 3) / 4 * 4 : 1];
     VF* x; // (d padded,) columns
-    const Table clocks, expiries;
+    const Table used_slack, look_below;
 
     COTERIE_INLINE MeetAll(const Rows& rows_, const Model& model_, const SumLayout& layout_,
                            RowState state_, Worker& worker_)
         : rows(rows_), model(model_), layout(layout_), state(state_), worker(worker_),
-          x(D > 0 ? few : reinterpret_cast<VF*>(worker.scratch)), clocks(model.clock, model.k),
-          expiries(model.expiry, model.k) {}
+          x(D > 0 ? few : reinterpret_cast<VF*>(worker.scratch)),
+          used_slack(model.hamerly.used_slack, model.k),
+          look_below(model.hamerly.look_below, model.k) {}
 
     // Lanes whose rows can no longer be trusted.
     COTERIE_INLINE uint32_t failing(int64_t first) const {
         if (model.brute || state.fresh)
             return (1ull << W) - 1;
         const VI labels = load<VI>(state.labels + first);
-        return bits(expiries[labels] >= load<VF>(state.deadline + first));
+        return bits(look_below[labels] >= load<VF>(state.slack_limit + first));
     }
 
     COTERIE_INLINE void in_a_row(int64_t first) {
@@ -102,28 +104,28 @@ template <int D> struct MeetAll {
         for (int q = 0; q < W; ++q)
             index[q] = first + q;
         if constexpr (D > 0)
-            load_block<D>(rows, model.frame, first, x);
+            load_block<D>(rows, model.scaling, first, x);
         else
-            gather_block(rows, model.frame, index, model.d, x);
-        const VF deadline = compare(load<VI>(state.labels + first), (1ull << W) - 1, index);
+            gather_block(rows, model.scaling, index, model.d, x);
+        const VF slack_limit = compare(load<VI>(state.labels + first), (1ull << W) - 1, index);
         if (!model.brute)
-            store(state.deadline + first, deadline);
+            store(state.slack_limit + first, slack_limit);
     }
 
     // index: (W,), the first `count` of them rows, the others any.
     COTERIE_APART void scattered(int64_t* index, int count) {
         for (int q = count; q < W; ++q)
             index[q] = index[0];
-        gather_block(rows, model.frame, index, D > 0 ? D : model.d, x);
+        gather_block(rows, model.scaling, index, D > 0 ? D : model.d, x);
         VI labels;
         for (int q = 0; q < W; ++q)
             labels[q] = state.labels[index[q]];
-        const VF deadline = compare(labels, (1ull << count) - 1, index);
+        const VF slack_limit = compare(labels, (1ull << count) - 1, index);
         for (int q = 0; q < count && !model.brute; ++q)
-            state.deadline[index[q]] = deadline[q];
+            state.slack_limit[index[q]] = slack_limit[q];
     }
 
-    // The rows in x, of which the `live` ones count, meet all means; their new deadlines.
+    // The rows in x, of which the `live` ones count, meet all means; their new slack limits.
     COTERIE_APART VF compare(VI labels, uint32_t live, const int64_t* index) {
         worker.evaluated += __builtin_popcount(live);
         const Comparison comparison = comparison_of(x, model, D > 0 ? D : model.d);
@@ -136,9 +138,9 @@ template <int D> struct MeetAll {
             if (worker.radius)
                 widen(worker, out.label[q], out.reach[q]);
         }
-        if (worker.radius && model.measure)
+        if (worker.radius && model.hamerly.measure)
             widen(worker, out.label, out.reach, live);
-        return deadline_after(clocks[out.label], out.slack);
+        return slack_limit_after(used_slack[out.label], out.slack);
     }
 };
 
@@ -177,7 +179,7 @@ void assign_near(const Rows& rows, const Model& model, const SumLayout& layout, 
                  Worker& worker, int64_t begin, int64_t end) {
     constexpr int record = D + 3;
     const int k = model.k;
-    const Table clocks(model.clock, k);
+    const Table used_slack(model.hamerly.used_slack, k);
     int32_t* start = reinterpret_cast<int32_t*>(worker.scratch); // (k + 1,)
     int32_t* cursor = start + k + 1;                             // (k,)
     int32_t* failing = cursor + k;                               // (kChunk,)
@@ -186,12 +188,12 @@ void assign_near(const Rows& rows, const Model& model, const SumLayout& layout, 
     int n_failing = 0;
     int64_t i = begin;
     for (; i + W <= end; i += W) {
-        const VF expiry = lookup(model.expiry, load<VI>(state.labels + i));
-        for (uint32_t m = bits(expiry >= load<VF>(state.deadline + i)); m; m &= m - 1)
+        const VF look_below = lookup(model.hamerly.look_below, load<VI>(state.labels + i));
+        for (uint32_t m = bits(look_below >= load<VF>(state.slack_limit + i)); m; m &= m - 1)
             failing[n_failing++] = static_cast<int32_t>(i - begin) + __builtin_ctz(m);
     }
     for (; i < end; ++i)
-        if (model.expiry[state.labels[i]] >= state.deadline[i])
+        if (model.hamerly.look_below[state.labels[i]] >= state.slack_limit[i])
             failing[n_failing++] = static_cast<int32_t>(i - begin);
     if (n_failing == 0)
         return;
@@ -208,7 +210,7 @@ void assign_near(const Rows& rows, const Model& model, const SumLayout& layout, 
         sorted[cursor[labels[failing[q]]]++] = failing[q];
 
     for (int c = 0; c < k; ++c) {
-        const float* list = model.neighbours[c];
+        const float* list = model.near.lists[c];
         for (int from = start[c]; from < start[c + 1]; from += W) {
             const int count = start[c + 1] - from < W ? start[c + 1] - from : W;
             const uint32_t live = (uint32_t)((1ull << count) - 1);
@@ -216,23 +218,24 @@ void assign_near(const Rows& rows, const Model& model, const SumLayout& layout, 
             for (int q = 0; q < W; ++q)
                 index[q] = begin + sorted[from + (q < count ? q : count - 1)];
             VF x[(D + 3) / 4 * 4];
-            gather_block(rows, model.frame, index, D, x);
+            gather_block(rows, model.scaling, index, D, x);
             const Comparison comparison = comparison_of(x, model, D > 0 ? D : model.d);
             // The own mean comes first; means farther from it than this cannot win or be near.
             Nearest best;
             const VF own = propose<D>(x, list);
             best.meet(own, c);
-            const float limit = (-smallest(-comparison.distance_above(own)) * 2 + model.cap) * kUp;
+            const float limit =
+                (-smallest(-comparison.distance_above(own)) * 2 + model.hamerly.cap) * kUp;
             const float* p = list + record;
-            for (int j = 1; j < model.n_neighbours[c] && p[D + 1] <= limit; ++j, p += record) {
+            for (int j = 1; j < model.near.lengths[c] && p[D + 1] <= limit; ++j, p += record) {
                 int32_t name;
                 std::memcpy(&name, p + D + 2, 4);
                 best.meet(propose<D>(x, p), name);
             }
             const Outcome out = comparison.decide(best, live, rows, model, worker, index);
-            const VF deadline = deadline_after(clocks[out.label], out.slack);
+            const VF slack_limit = slack_limit_after(used_slack[out.label], out.slack);
             for (int q = 0; q < count; ++q)
-                state.deadline[index[q]] = deadline[q];
+                state.slack_limit[index[q]] = slack_limit[q];
             uint32_t changed = live & bits(out.label != all(c));
             VF staying = out.reach;
             for (; changed; changed &= changed - 1) {
@@ -250,7 +253,7 @@ template <int D>
 void assign(const Rows& rows, const Model& model, const SumLayout& layout, RowState state,
             Worker& worker, int64_t begin, int64_t end) {
     if constexpr (D > 0) {
-        if (model.n_neighbours)
+        if (model.near.lengths)
             return assign_near<D>(rows, model, layout, state, worker, begin, end);
     }
     assign_all<D>(rows, model, layout, state, worker, begin, end);

@@ -2,7 +2,7 @@
 // means (a panel); the values of a few rows are broadcast against a few panels at a time, so that
 // each value loaded is used many times from registers.
 //
-// A row that stays is proved to stay as cheaply as possible: by its deadline, then by its bounds
+// A row that stays is proved to stay as cheaply as possible: by its slack limit, then by its bounds
 // (group_bounds.hpp) or its sketch (sketch_bounds.hpp), and only then by all means.
 #include "kmeans/kernels/group_bounds.hpp"
 #include "kmeans/kernels/sketch_bounds.hpp"
@@ -16,12 +16,12 @@ constexpr int64_t kPrefetch = 8192; // bytes of a row asked for ahead
 
 struct Search : Grouped {
     int32_t* waiting; // (kGlance,) offsets of rows to be read
-    Turned turned;
+    TransposedRows transposed;
     Sketched sketched;
 
     Search(const Rows& rows_, const Model& model_, const SumLayout& layout_, RowState state_,
            Worker& worker_)
-        : Grouped(rows_, model_, layout_, state_, worker_), turned(*this, scratch),
+        : Grouped(rows_, model_, layout_, state_, worker_), transposed(*this, scratch),
           sketched(*this, scratch) {
         waiting = scratch.take<int32_t>(kGlance + W);
     }
@@ -36,13 +36,13 @@ struct Search : Grouped {
         }
         int64_t i = begin;
         for (; i + W <= end; i += W) {
-            const VF clock = lookup(model.clock, load<VI>(state.labels + i));
-            const uint32_t safe = bits(clock < load<VF>(state.deadline + i));
+            const VF used_slack = lookup(model.hamerly.used_slack, load<VI>(state.labels + i));
+            const uint32_t safe = bits(used_slack < load<VF>(state.slack_limit + i));
             for (uint32_t late = ~safe & ((1ull << W) - 1); late; late &= late - 1)
                 waiting[count++] = static_cast<int32_t>(i - begin) + __builtin_ctz(late);
         }
         for (; i < end; ++i)
-            if (!(model.clock[state.labels[i]] < state.deadline[i]))
+            if (!(model.hamerly.used_slack[state.labels[i]] < state.slack_limit[i]))
                 waiting[count++] = static_cast<int32_t>(i - begin);
         return state.bounds ? keep_unsafe(begin, waiting, count) : count;
     }
@@ -50,13 +50,13 @@ struct Search : Grouped {
     void finish() {
         meet_groups();
         worker.work += n_full * products();
-        if (model.panels_per_group && Turned::can_turn(rows, model))
+        if (model.yinyang.panels_per_group && TransposedRows::can_turn(rows, model))
             meet_turned();
         else
             meet_all();
         size = 0;
     }
-    int64_t products() const { return static_cast<int64_t>(model.kp) * model.d; }
+    int64_t products() const { return static_cast<int64_t>(model.packed.kp) * model.d; }
 
     // The rows in `full` meet every mean, from the copies they have.
     void meet_turned() {
@@ -68,7 +68,7 @@ struct Search : Grouped {
                 index[r] = row[full[m + r]];
                 copies[r] = value(full[m + r]);
             }
-            turned.meet(index, count, copies);
+            transposed.meet(index, count, copies);
         }
         n_full = 0;
     }
@@ -88,7 +88,7 @@ struct Search : Grouped {
                 index[r] = begin + waiting[m + r];
             for (int r = m + kBlock; r < count && r < m + 2 * kBlock; ++r)
                 prefetch(begin + waiting[r]);
-            turned.meet(index, some, nullptr);
+            transposed.meet(index, some, nullptr);
         }
     }
 
@@ -117,18 +117,19 @@ struct Search : Grouped {
     template <class T> void meet_sparse(int64_t i, const T* entries) {
         ++worker.evaluated;
         float* v = proposals;
-        std::memcpy(v, model.squares, sizeof(float) * model.kp);
+        std::memcpy(v, model.packed.squares, sizeof(float) * model.packed.kp);
         float square = 0.f;
         for (int64_t e = rows.starts[i]; e < rows.starts[i + 1]; ++e) {
-            const float value = static_cast<float>(entries[e] * model.frame.unit);
+            const float value = static_cast<float>(entries[e] * model.scaling.unit);
             square += value * value;
             const VF x = all(value);
-            const float* means = model.by_column + static_cast<size_t>(rows.columns[e]) * model.kp;
-            for (int p = 0; p < model.kp; p += W)
+            const float* means =
+                model.packed.by_column + static_cast<size_t>(rows.columns[e]) * model.packed.kp;
+            for (int p = 0; p < model.packed.kp; p += W)
                 store(v + p, fma(x, load<VF>(means + p), load<VF>(v + p)));
         }
         row[0] = i;
-        set_norm(0, square, model.error_of(rows.starts[i + 1] - rows.starts[i]));
+        set_norm(0, square, model.packed.error_of(rows.starts[i + 1] - rows.starts[i]));
         conclude(0, v);
     }
 
@@ -154,9 +155,10 @@ void assign_many_columns(const Rows& rows, const Model& model, const SumLayout& 
     const int capacity = Batch::capacity(model);
     const int ahead = model.d <= 64 ? 4 : 1;
     const bool meets_all = !rows.sparse() && (!state.bounds || state.fresh);
-    const bool turned = Turned::can_turn(rows, model);
-    const bool in_blocks = meets_all && turned && (!state.bounds || model.panels_per_group);
-    const bool in_tiles = meets_all && !turned;
+    const bool transposed = TransposedRows::can_turn(rows, model);
+    const bool in_blocks =
+        meets_all && transposed && (!state.bounds || model.yinyang.panels_per_group);
+    const bool in_tiles = meets_all && !transposed;
     for (; begin < end; begin += kGlance) {
         const int64_t stop = end - begin < kGlance ? end : begin + kGlance;
         const int count = search.glance(begin, stop);

@@ -1,10 +1,11 @@
-// batch.hpp: rows that are looked at together, and what is concluded about them.
+// batch.hpp: rows that are looked at together, and the conclusions about them.
 //
-// Each row has a framed float32 copy, its squared norm, and the error of its proposals. Rows that
-// meet every mean do so a few at a time against a few panels; what follows for the bounds is
+// Each row has a scaled float32 copy, its squared norm, and the error of its proposals. Rows that
+// meet every mean do so a few at a time against a few panels; the bounds that follow are
 // written down for the steps to come.
 #pragma once
 
+#include "core/scratch.hpp"
 #include "kmeans/kernels/add_row.hpp"
 #include "kmeans/kernels/proposals.hpp"
 #include "kmeans/kernels/two_nearest.hpp"
@@ -16,19 +17,8 @@ constexpr float kBoundRounding = 1.2e-7f, kLimitRounding = 1.0000003f;
 constexpr int kBatch = 240;              // rows, a multiple of kTileRows
 constexpr int kBufferFloats = 48 * 1024; // their float32 copy stays in the second-level cache
 constexpr int kProposalRows = 16;        // at least the rows of a tile, and W
-constexpr int kTurnedColumns =
-    128; // up to so many blocks of rows are turned, see transposed_rows.hpp
-
-// Hands out pieces of one allocation, each on cache lines of its own; from nothing, it counts.
-struct Scratch {
-    char* base;
-    size_t used = 0;
-    template <class T> T* take(size_t count) {
-        T* piece = base ? reinterpret_cast<T*>(base + used) : nullptr;
-        used += (count * sizeof(T) + 63) / 64 * 64;
-        return piece;
-    }
-};
+// Up to so many, blocks of rows are transposed, see transposed_rows.hpp.
+constexpr int kTransposedColumns = 128;
 
 struct Batch {
     const Rows& rows;
@@ -42,7 +32,7 @@ struct Batch {
     bool as_they_are;                  // rows need no copies
     int length;                        // of rows and means, zeros included: a multiple of W
     float* values;                     // (capacity, d_padded) copies
-    const float** at;                  // (kBatch,) where the framed values of a row lie
+    const float** at;                  // (kBatch,) where the scaled values of a row lie
     float* proposals;                  // (kProposalRows, kp)
     float* lowest;                     // (record,) of one row: smallest proposal by group
     int64_t* row;                      // (kBatch,)
@@ -52,13 +42,13 @@ struct Batch {
     Batch(const Rows& rows_, const Model& model_, const SumLayout& layout_, RowState state_,
           Worker& worker_)
         : rows(rows_), model(model_), layout(layout_), state(state_), worker(worker_),
-          scratch{worker.scratch} {
-        as_they_are = rows.kind == Kind::float32 && model.frame.plain && model.d % W == 0;
-        length = as_they_are ? model.d : model.d_padded;
+          scratch(worker.scratch) {
+        as_they_are = rows.kind == Kind::float32 && model.scaling.plain && model.d % W == 0;
+        length = as_they_are ? model.d : model.packed.d_padded;
         at = scratch.take<const float*>(kBatch);
-        values = scratch.take<float>(static_cast<size_t>(capacity(model)) * model.d_padded);
-        proposals = scratch.take<float>(static_cast<size_t>(kProposalRows) * model.kp + 16);
-        lowest = scratch.take<float>(model.record + 2 * W);
+        values = scratch.take<float>(static_cast<size_t>(capacity(model)) * model.packed.d_padded);
+        proposals = scratch.take<float>(static_cast<size_t>(kProposalRows) * model.packed.kp + 16);
+        lowest = scratch.take<float>(model.yinyang.record + 2 * W);
         row = scratch.take<int64_t>(kBatch);
         norm = scratch.take<float>(kBatch);
         error = scratch.take<float>(kBatch);
@@ -68,41 +58,43 @@ struct Batch {
     }
 
     static int capacity(const Model& model) {
-        const int fit = kBufferFloats / model.d_padded / kTileRows * kTileRows;
+        const int fit = kBufferFloats / model.packed.d_padded / kTileRows * kTileRows;
         return fit < kTileRows ? kTileRows : fit > kBatch ? kBatch : fit;
     }
     const float* value(int z) const { return at[z]; }
-    float* record(int z) const { return state.bounds + row[z] * model.record; }
+    float* record(int z) const { return state.bounds + row[z] * model.yinyang.record; }
 
     // Row i becomes the last of the batch.
     int add(int64_t i) {
-        at[size] = framed(i, values + static_cast<size_t>(size) * model.d_padded);
+        at[size] = scaled(i, values + static_cast<size_t>(size) * model.packed.d_padded);
         row[size] = i;
-        set_norm(size, dot(at[size], at[size], length), model.error);
+        set_norm(size, dot(at[size], at[size], length), model.packed.error);
         return size++;
     }
-    // Row i as float32 values in the frame: where it lies, or copied.
-    const float* framed(int64_t i, float* copy) const {
+    // Row i as scaled float32 values: where it lies, or copied.
+    const float* scaled(int64_t i, float* copy) const {
         if (rows.kind == Kind::float64) {
-            frame_row(static_cast<const double*>(rows.values) + i * rows.d, model.frame, rows.d,
-                      model.d_padded, copy);
+            scale_row(static_cast<const double*>(rows.values) + i * rows.d, model.scaling, rows.d,
+                      model.packed.d_padded, copy);
             return copy;
         }
         const float* x = static_cast<const float*>(rows.values) + i * rows.d;
         if (as_they_are)
             return x;
-        frame_row(x, model.frame, rows.d, model.d_padded, copy);
+        scale_row(x, model.scaling, rows.d, model.packed.d_padded, copy);
         return copy;
     }
     void set_norm(int z, float square, float rounding) {
         norm[z] = square;
-        const float length = std::sqrt(square) * kUp + model.reach;
+        const float length = std::sqrt(square) * kUp + model.packed.reach;
         error[z] = length * length * rounding + 1e-36f;
     }
     // |c|^2 - 2 x.c of the mean at a position.
     float proposal(int z, int position) const {
-        return model.squares[position] +
-               dot(value(z), model.flat + static_cast<size_t>(position) * model.d_padded, length);
+        return model.packed.squares[position] +
+               dot(value(z),
+                   model.packed.flat + static_cast<size_t>(position) * model.packed.d_padded,
+                   length);
     }
     float distance_above(int z, float proposal) const {
         const float square = proposal + norm[z];
@@ -117,20 +109,21 @@ struct Batch {
     }
 
     // Row i of this label is at most `reach` from its mean, and at least reach + slack from others.
-    void set_deadline(int64_t i, int label, float slack) const {
-        slack = slack < model.cap ? slack : model.cap;
-        const float clock = model.clock[label];
-        state.deadline[i] = clock + slack - kClockRounding * (clock + std::fabs(slack));
+    void set_slack_limit(int64_t i, int label, float slack) const {
+        slack = slack < model.hamerly.cap ? slack : model.hamerly.cap;
+        const float used_slack = model.hamerly.used_slack[label];
+        state.slack_limit[i] =
+            used_slack + slack - kSlackRounding * (used_slack + std::fabs(slack));
     }
     void set_reach(float* record, int label, float reach) const {
-        const float drift = model.drift[label];
-        record[model.record - 1] = reach - drift + kBoundRounding * (reach + drift);
+        const float drift = model.yinyang.drift[label];
+        record[model.yinyang.record - 1] = reach - drift + kBoundRounding * (reach + drift);
     }
 
     // Row z has met every mean: v holds all proposals.
     void conclude(int z, float* v) {
         Nearest nearest; // of W means each, by panel
-        for (int p = 0; p < model.kp / W; ++p)
+        for (int p = 0; p < model.packed.kp / W; ++p)
             nearest.meet(load<VF>(v + p * W), p);
         const float best = smallest(nearest.first);
         const uint32_t lanes = bits(nearest.first == best);
@@ -140,7 +133,7 @@ struct Batch {
         const float second = (lanes & (lanes - 1)) ? best : smallest(rest);
 
         const int64_t i = row[z];
-        int label = model.order[nearest.label[lane] * W + lane];
+        int label = model.packed.order[nearest.label[lane] * W + lane];
         float reach, slack;
         if (second - best <= 2 * error[z]) {
             label = settle(rows, model, worker, i);
@@ -151,10 +144,10 @@ struct Batch {
             slack = distance_below(z, second) - reach;
         }
         if (!model.brute)
-            set_deadline(i, label, slack);
+            set_slack_limit(i, label, slack);
         if (state.bounds) {
-            v[model.position[label]] = __builtin_inff(); // bounds are on the other means
-            keep_bounds(z, model.panels_per_group ? lowest_of_groups(v) : v);
+            v[model.packed.position[label]] = __builtin_inff(); // bounds are on the other means
+            keep_bounds(z, model.yinyang.panels_per_group ? lowest_of_groups(v) : v);
             set_reach(record(z), label, reach);
         }
         relabel(rows, layout, state, worker, i, label);
@@ -162,8 +155,8 @@ struct Batch {
 
     // v: all proposals of a row.
     const float* lowest_of_groups(const float* v) {
-        const int panels = model.kp / W, per = model.panels_per_group;
-        for (int g = 0, p = 0; g < model.groups; g += W) {
+        const int panels = model.packed.kp / W, per = model.yinyang.panels_per_group;
+        for (int g = 0, p = 0; g < model.yinyang.groups; g += W) {
             VF low[W];
             for (int q = 0; q < W; ++q) {
                 low[q] = all(1e30f);
@@ -178,9 +171,9 @@ struct Batch {
     // proposals: the smallest of each group. Lanes beyond the groups never matter.
     void keep_bounds(int z, const float* proposals) {
         float* bounds = record(z);
-        for (int g = 0; g < model.record; g += 8)
+        for (int g = 0; g < model.yinyang.record; g += 8)
             store(bounds + g, (distances_below(z, load<F8>(proposals + g)) +
-                               load<F8>(model.drift_of_group + g)) *
+                               load<F8>(model.yinyang.drift_of_group + g)) *
                                   (1 - kBoundRounding));
     }
 
@@ -191,12 +184,12 @@ struct Batch {
             const int count = n_full - m < kTileRows ? n_full - m : kTileRows;
             for (int r = 0; r < kTileRows; ++r)
                 x[r] = value(full[m + (r < count ? r : count - 1)]);
-            if (model.d > kTurnedColumns)
+            if (model.d > kTransposedColumns)
                 all_dots(x, length, model, ahead, proposals);
             else
-                tiles(x, model, 0, model.kp / W, proposals, model.kp);
+                tiles(x, model, 0, model.packed.kp / W, proposals, model.packed.kp);
             for (int r = 0; r < count; ++r)
-                conclude(full[m + r], proposals + static_cast<size_t>(r) * model.kp);
+                conclude(full[m + r], proposals + static_cast<size_t>(r) * model.packed.kp);
         }
         n_full = 0;
     }

@@ -46,7 +46,7 @@ inline int nearest_of_sparse(const Rows& rows, const Model& model, int64_t i, co
                              int32_t* list) {
     const int32_t *row = rows.columns + rows.starts[i],
                   *row_end = rows.columns + rows.starts[i + 1];
-    const int32_t *live = model.live, *live_end = model.live + model.n_live;
+    const int32_t *live = model.packed.live, *live_end = model.packed.live + model.packed.n_live;
     const int32_t* end = std::set_union(row, row_end, live, live_end, list);
     return nearest_by_definition(x, model, static_cast<int>(end - list),
                                  [list](int j) { return list[j]; });

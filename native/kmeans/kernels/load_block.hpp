@@ -1,4 +1,4 @@
-// load_block.hpp: W rows of a few columns, turned so that a vector holds one column of them.
+// load_block.hpp: W rows of a few columns, transposed so that a vector holds one column of them.
 #pragma once
 
 #include "kmeans/kernels.hpp"
@@ -6,32 +6,33 @@
 
 namespace coterie::COTERIE_LEVEL::kmeans {
 
-// columns: (D) vectors of the W rows at `first`, framed.
+// columns: (D) vectors of the W rows at `first`, scaled.
 template <int D>
-COTERIE_INLINE void load_block(const Rows& rows, const Frame& frame, int64_t first, VF* columns) {
+COTERIE_INLINE void load_block(const Rows& rows, const Scaling& scaling, int64_t first,
+                               VF* columns) {
     alignas(64) float flat[D * W];
     if (rows.kind == Kind::float32) {
         const float* x = static_cast<const float*>(rows.values) + first * D;
-        if (frame.plain) {
+        if (scaling.plain) {
             std::memcpy(flat, x, sizeof flat);
         } else {
             for (int q = 0; q < W; ++q)
                 for (int l = 0; l < D; ++l)
                     flat[q * D + l] =
-                        static_cast<float>((x[q * D + l] - frame.centre[l]) * frame.unit);
+                        static_cast<float>((x[q * D + l] - scaling.centre[l]) * scaling.unit);
         }
     } else {
         const double* x = static_cast<const double*>(rows.values) + first * D;
-        if (frame.plain) {
+        if (scaling.plain) {
             for (int q = 0; q < D * W; ++q)
                 flat[q] = static_cast<float>(x[q]);
         } else {
             alignas(64) double centre[D * W]; // the centre, repeated for each row
             for (int q = 0; q < W; ++q)
                 for (int l = 0; l < D; ++l)
-                    centre[q * D + l] = frame.centre[l];
+                    centre[q * D + l] = scaling.centre[l];
             for (int q = 0; q < D * W; ++q)
-                flat[q] = static_cast<float>((x[q] - centre[q]) * frame.unit);
+                flat[q] = static_cast<float>((x[q] - centre[q]) * scaling.unit);
         }
     }
     VF vectors[D];
@@ -40,8 +41,8 @@ COTERIE_INLINE void load_block(const Rows& rows, const Frame& frame, int64_t fir
     transpose<D>(vectors, columns, std::make_index_sequence<D>{});
 }
 
-// Four columns of a row of d from `from` on, framed; zero beyond d.
-template <class T> COTERIE_INLINE F4 four(const T* x, const Frame& frame, int from, int d) {
+// Four columns of a row of d from `from` on, scaled; zero beyond d.
+template <class T> COTERIE_INLINE F4 four(const T* x, const Scaling& scaling, int from, int d) {
     auto take = [from, d](const auto* p) {
         if (from + 4 <= d)
             return D4{double(p[from]), double(p[from + 1]), double(p[from + 2]),
@@ -50,8 +51,8 @@ template <class T> COTERIE_INLINE F4 four(const T* x, const Frame& frame, int fr
         return D4{at(0), at(1), at(2), 0.0};
     };
     D4 values = take(x);
-    if (!frame.plain)
-        values = (values - take(frame.centre)) * frame.unit;
+    if (!scaling.plain)
+        values = (values - take(scaling.centre)) * scaling.unit;
     return __builtin_convertvector(values, F4);
 }
 
@@ -71,14 +72,14 @@ COTERIE_INLINE VF joined(const F4* f) { return f[0]; }
 
 // columns: (d rounded up to a multiple of 4).
 template <class T>
-COTERIE_INLINE void gather_from(const T* values, const Frame& frame, const int64_t* index, int d,
-                                VF* columns) {
+COTERIE_INLINE void gather_from(const T* values, const Scaling& scaling, const int64_t* index,
+                                int d, VF* columns) {
     for (int from = 0; from < d; from += 4) {
         VF flat[4];
         for (int v = 0; v < 4; ++v) {
             F4 rows[W / 4];
             for (int r = 0; r < W / 4; ++r)
-                rows[r] = four(values + index[v * (W / 4) + r] * d, frame, from, d);
+                rows[r] = four(values + index[v * (W / 4) + r] * d, scaling, from, d);
             flat[v] = joined(rows);
         }
         transpose<4>(flat, columns + from, std::make_index_sequence<4>{});
@@ -86,12 +87,12 @@ COTERIE_INLINE void gather_from(const T* values, const Frame& frame, const int64
 }
 
 // The same for scattered rows; index: (W,).
-COTERIE_INLINE void gather_block(const Rows& rows, const Frame& frame, const int64_t* index, int d,
-                                 VF* columns) {
+COTERIE_INLINE void gather_block(const Rows& rows, const Scaling& scaling, const int64_t* index,
+                                 int d, VF* columns) {
     if (rows.kind == Kind::float32)
-        gather_from(static_cast<const float*>(rows.values), frame, index, d, columns);
+        gather_from(static_cast<const float*>(rows.values), scaling, index, d, columns);
     else
-        gather_from(static_cast<const double*>(rows.values), frame, index, d, columns);
+        gather_from(static_cast<const double*>(rows.values), scaling, index, d, columns);
 }
 
 } // namespace coterie::COTERIE_LEVEL::kmeans

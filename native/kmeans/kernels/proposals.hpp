@@ -44,11 +44,11 @@ COTERIE_INLINE void tiles(const float* const* x, const Model& model, int first, 
     const size_t size = static_cast<size_t>(model.d) * W;
     int p = first;
     for (; p + kTilePanels <= last; p += kTilePanels)
-        tile<kTileRows, kTilePanels>(x, model.d, model.panels + p * size, size,
-                                     model.squares + p * W, out + (p - first) * W, stride);
+        tile<kTileRows, kTilePanels>(x, model.d, model.packed.panels + p * size, size,
+                                     model.packed.squares + p * W, out + (p - first) * W, stride);
     for (; p < last; ++p)
-        tile<kTileRows, 1>(x, model.d, model.panels + p * size, size, model.squares + p * W,
-                           out + (p - first) * W, stride);
+        tile<kTileRows, 1>(x, model.d, model.packed.panels + p * size, size,
+                           model.packed.squares + p * W, out + (p - first) * W, stride);
 }
 
 // out[r * stride + p] = |c|^2 - 2 x_r . c for R rows and P means, columns in lanes: for so many
@@ -91,20 +91,20 @@ struct Ahead {
 // All means for kTileRows rows.
 COTERIE_INLINE void all_dots(const float* const* x, int length, const Model& model, Ahead& ahead,
                              float* out) {
-    const size_t size = model.d_padded;
+    const size_t size = model.packed.d_padded;
     const int64_t lines = ahead.count * (ahead.size / 64 + 1) / ((model.k + 1) / 2) + 1;
     int p = 0;
     for (; p + 2 <= model.k; p += 2) {
         ahead.fetch(lines);
-        dots<kTileRows, 2>(x, length, model.flat + p * size, size, model.squares + p, out + p,
-                           model.kp);
+        dots<kTileRows, 2>(x, length, model.packed.flat + p * size, size, model.packed.squares + p,
+                           out + p, model.packed.kp);
     }
     if (p < model.k)
-        dots<kTileRows, 1>(x, length, model.flat + p * size, size, model.squares + p, out + p,
-                           model.kp);
-    for (p = model.k; p < model.kp; ++p)
+        dots<kTileRows, 1>(x, length, model.packed.flat + p * size, size, model.packed.squares + p,
+                           out + p, model.packed.kp);
+    for (p = model.k; p < model.packed.kp; ++p)
         for (int r = 0; r < kTileRows; ++r)
-            out[r * static_cast<size_t>(model.kp) + p] = model.squares[p];
+            out[r * static_cast<size_t>(model.packed.kp) + p] = model.packed.squares[p];
 }
 
 COTERIE_INLINE float dot(const float* a, const float* b, int padded) {
@@ -120,13 +120,13 @@ COTERIE_INLINE float dot(const float* a, const float* b, int padded) {
 }
 
 template <class T>
-COTERIE_INLINE void frame_row(const T* x, const Frame& frame, int d, int padded, float* out) {
-    if (frame.plain)
+COTERIE_INLINE void scale_row(const T* x, const Scaling& scaling, int d, int padded, float* out) {
+    if (scaling.plain)
         for (int l = 0; l < d; ++l)
             out[l] = static_cast<float>(x[l]);
     else
         for (int l = 0; l < d; ++l)
-            out[l] = static_cast<float>((x[l] - frame.centre[l]) * frame.unit);
+            out[l] = static_cast<float>((x[l] - scaling.centre[l]) * scaling.unit);
     for (int l = d; l < padded; ++l)
         out[l] = 0.f;
 }

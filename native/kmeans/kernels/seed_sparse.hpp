@@ -6,6 +6,7 @@
 // to it, tells of most rows that the point is no nearer than the nearest seed.
 #pragma once
 
+#include "core/scratch.hpp"
 #include "kmeans/kernels/seed_units.hpp"
 #include "simd/eight_floats.hpp"
 
@@ -15,17 +16,20 @@ class SparseDistances {
 public:
     static constexpr int kPoints = 8; // at once
 
-    // The points from `first` on; scratch: see Seeding::scratch_bytes.
-    SparseDistances(const SeedPass& pass_, int first, int count_, char* scratch)
-        : pass(pass_), rows(*pass.rows), count(count_), table(reinterpret_cast<float*>(scratch)),
-          row(table + kPoints * static_cast<size_t>(rows.d)),
-          columns(reinterpret_cast<int32_t*>(row + rows.d)) {
+    // The points from `first` on.
+    SparseDistances(const SeedPass& pass_, int first, int count_, Scratch& scratch)
+        : pass(pass_), rows(*pass.rows), count(count_) {
         const size_t d = rows.d;
+        table = scratch.take<float>(kPoints * d);
+        row = scratch.take<float>(d);
+        columns = scratch.take<int32_t>(kPoints * d);
+        if (!scratch)
+            return;
         std::memset(table, 0, sizeof(float) * kPoints * d);
         for (int t = 0; t < count; ++t) {
             const double* point = pass.candidates + (first + t) * d;
             for (size_t l = 0; l < d; ++l) {
-                const float p = framed(point[l], l);
+                const float p = scaled(point[l], l);
                 if (p == 0.f)
                     continue;
                 table[l * kPoints + t] = p;
@@ -45,7 +49,7 @@ public:
         F8 products = {};
         float square = 0.f;
         for (int e = 0; e < length; ++e) {
-            const float x = row[e] = framed(values[e], at[e]);
+            const float x = row[e] = scaled(values[e], at[e]);
             square += x * x;
             products += x * load<F8>(table + static_cast<size_t>(at[e]) * kPoints);
         }
@@ -62,14 +66,14 @@ private:
     const SeedPass& pass;
     const Rows& rows;
     int count;
-    float* table;              // (d, kPoints) the points, framed
-    float* row;                // (d,) the entries of a row, framed
+    float* table;              // (d, kPoints) the points, scaled
+    float* row;                // (d,) the entries of a row, scaled
     int32_t* columns;          // (kPoints, d) where each point is not zero,
     int entries[kPoints] = {}; // how often,
     F8 squares = {};           // and |p|^2
 
-    float framed(double x, size_t l) const {
-        return static_cast<float>((x - pass.frame.centre[l]) * pass.frame.unit);
+    float scaled(double x, size_t l) const {
+        return static_cast<float>((x - pass.scaling.centre[l]) * pass.scaling.unit);
     }
 
     float merged(const int32_t* at, int length, int t) const {

@@ -1,13 +1,15 @@
-// seeding.cpp: the passes of greedy k-means++ over the rows of a block, and which kernel makes
+// seeding.cpp: the passes of greedy k-means++ over the rows of a block, by the kernel that makes
 // them.
 #include "kmeans/kernels/seed_units.hpp"
 
 namespace coterie::COTERIE_LEVEL::kmeans {
 
-void potentials_low(const SeedPass&, int64_t, int64_t, char*, int64_t*);
-void potentials_high(const SeedPass&, int64_t, int64_t, char*, int64_t*);
-double approach_low(const SeedPass&, int64_t, int64_t, int64_t*);
-double approach_high(const SeedPass&, int64_t, int64_t, char*, int64_t*);
+size_t scratch_few_columns(const SeedPass&);
+size_t scratch_many_columns(const SeedPass&);
+void potentials_few_columns(const SeedPass&, int64_t, int64_t, void*, int64_t*);
+void potentials_many_columns(const SeedPass&, int64_t, int64_t, void*, int64_t*);
+double approach_few_columns(const SeedPass&, int64_t, int64_t, int64_t*);
+double approach_many_columns(const SeedPass&, int64_t, int64_t, void*, int64_t*);
 
 namespace {
 
@@ -23,8 +25,8 @@ double count_units(const SeedPass& pass, int64_t begin, int64_t end, int64_t* ou
     return largest;
 }
 
-// By float64 and without a frame, where float32 could not tell the rows apart.
-double distance_fine(const double* x, const double* seed, int d) {
+// By float64 and without a scaling, where float32 could not tell the rows apart.
+double distance_float64(const double* x, const double* seed, int d) {
     double sum = 0.0;
     for (int l = 0; l < d; ++l) {
         const double e = x[l] - seed[l];
@@ -33,14 +35,14 @@ double distance_fine(const double* x, const double* seed, int d) {
     return sum;
 }
 
-void potentials_fine(const SeedPass& pass, int64_t begin, int64_t end, char* scratch,
-                     int64_t* out) {
-    double* row = reinterpret_cast<double*>(scratch);
+void potentials_float64(const SeedPass& pass, int64_t begin, int64_t end, void* scratch,
+                        int64_t* out) {
+    double* row = static_cast<double*>(scratch);
     const int d = pass.rows->d;
     for (int64_t i = begin; i < end; ++i) {
         read_row(*pass.rows, pass.row_at(i), row);
         for (int t = 0; t < pass.trials; ++t) {
-            const double e = distance_fine(row, pass.candidates + static_cast<size_t>(t) * d, d);
+            const double e = distance_float64(row, pass.candidates + static_cast<size_t>(t) * d, d);
             const double near = pass.nearest64[i];
             const int64_t units = std::llrint(std::ldexp(e < near ? e : near, pass.shift));
             out[t] += units * copies_of(pass, i);
@@ -48,15 +50,15 @@ void potentials_fine(const SeedPass& pass, int64_t begin, int64_t end, char* scr
     }
 }
 
-double approach_fine(const SeedPass& pass, int64_t begin, int64_t end, char* scratch,
-                     int64_t* out) {
-    double* row = reinterpret_cast<double*>(scratch);
+double approach_float64(const SeedPass& pass, int64_t begin, int64_t end, void* scratch,
+                        int64_t* out) {
+    double* row = static_cast<double*>(scratch);
     const double magic = magic_of(pass.shift);
     double largest = 0.0;
     for (int64_t i = begin; i < end; ++i) {
         const double before = pass.nearest64[i];
         read_row(*pass.rows, pass.row_at(i), row);
-        const double e = distance_fine(row, pass.candidates, pass.rows->d);
+        const double e = distance_float64(row, pass.candidates, pass.rows->d);
         const double now = e < before ? e : before;
         pass.nearest64[i] = now;
         largest = now > largest ? now : largest;
@@ -88,23 +90,29 @@ int64_t seek_buckets(const uint16_t* bucket, int64_t begin, int64_t end, const u
     return begin;
 }
 
-void potentials(const SeedPass& pass, int64_t begin, int64_t end, char* scratch, int64_t* out) {
+size_t seed_scratch(const SeedPass& pass) {
     if (!pass.coarse)
-        potentials_fine(pass, begin, end, scratch, out);
-    else if (pass.columns)
-        potentials_low(pass, begin, end, scratch, out);
-    else
-        potentials_high(pass, begin, end, scratch, out);
+        return sizeof(double) * pass.rows->d; // a row
+    return pass.columns ? scratch_few_columns(pass) : scratch_many_columns(pass);
 }
 
-double approach(const SeedPass& pass, int64_t begin, int64_t end, char* scratch, int64_t* out) {
+void potentials(const SeedPass& pass, int64_t begin, int64_t end, void* scratch, int64_t* out) {
+    if (!pass.coarse)
+        potentials_float64(pass, begin, end, scratch, out);
+    else if (pass.columns)
+        potentials_few_columns(pass, begin, end, scratch, out);
+    else
+        potentials_many_columns(pass, begin, end, scratch, out);
+}
+
+double approach(const SeedPass& pass, int64_t begin, int64_t end, void* scratch, int64_t* out) {
     if (pass.trials == 0)
         return count_units(pass, begin, end, out);
     if (!pass.coarse)
-        return approach_fine(pass, begin, end, scratch, out);
+        return approach_float64(pass, begin, end, scratch, out);
     if (pass.columns)
-        return approach_low(pass, begin, end, out);
-    return approach_high(pass, begin, end, scratch, out);
+        return approach_few_columns(pass, begin, end, out);
+    return approach_many_columns(pass, begin, end, scratch, out);
 }
 
 } // namespace coterie::COTERIE_LEVEL::kmeans

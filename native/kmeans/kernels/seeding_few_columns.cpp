@@ -1,4 +1,5 @@
-// seeding_few_columns.cpp: passes of greedy k-means++ for few columns, over a turned float32 copy.
+// seeding_few_columns.cpp: passes of greedy k-means++ for few columns, over a transposed float32
+// copy.
 //
 // Distances are direct differences, multiplied and then added in the order of the columns, never
 // fused: the same bits at every level. The copy holds W rows by columns. Turning the rows anew in
@@ -7,6 +8,7 @@
 // A run of rows is passed over where no row of its box can be nearer to the new seed than the
 // farthest of the run is to its own. The distance of a box is computed by the same operations as
 // that of a row. Each of them is monotone, rounding included, so the box is never too far.
+#include "core/scratch.hpp"
 #include "kmeans/kernels/load_block.hpp"
 #include "kmeans/kernels/seed_units.hpp"
 
@@ -42,9 +44,10 @@ template <int D> struct Seed {
     }
 };
 
-template <int D> COTERIE_INLINE void frame(const SeedPass& pass, const double* point, float* out) {
+template <int D>
+COTERIE_INLINE void scale_point(const SeedPass& pass, const double* point, float* out) {
     for (int l = 0; l < D; ++l)
-        out[l] = static_cast<float>((point[l] - pass.frame.centre[l]) * pass.frame.unit);
+        out[l] = static_cast<float>((point[l] - pass.scaling.centre[l]) * pass.scaling.unit);
 }
 
 COTERIE_INLINE int at_most(int64_t count, int most) {
@@ -98,17 +101,27 @@ int64_t units_of_run(const SeedPass& pass, int64_t first, int rows, float scale)
     return sum;
 }
 
+struct Candidates {
+    float* points;     // (trials, d) scaled
+    uint32_t* reached; // (trials,) bits of W runs
+    int32_t* who;      // (trials,) those that reach a run
+
+    Candidates(const SeedPass& pass, Scratch& scratch) {
+        points = scratch.take<float>(static_cast<size_t>(pass.trials) * pass.rows->d);
+        reached = scratch.take<uint32_t>(pass.trials);
+        who = scratch.take<int32_t>(pass.trials);
+    }
+};
+
 // Most candidates reach few runs: all runs are counted without them, and those reached again.
-// scratch: (trials, D) framed candidates, and two lists of them.
 template <int D>
-void potentials(const SeedPass& pass, int64_t begin, int64_t end, char* scratch, int64_t* out) {
+void potentials(const SeedPass& pass, int64_t begin, int64_t end, void* scratch, int64_t* out) {
     const float scale = std::ldexp(1.f, pass.shift);
     const SeedRuns& runs = pass.runs;
-    float* points = reinterpret_cast<float*>(scratch);
-    uint32_t* reached = reinterpret_cast<uint32_t*>(points + pass.trials * D); // bits of W runs
-    int32_t* who = reinterpret_cast<int32_t*>(reached + pass.trials);
+    Scratch pieces(scratch);
+    const auto [points, reached, who] = Candidates(pass, pieces);
     for (int t = 0; t < pass.trials; ++t)
-        frame<D>(pass, pass.candidates + t * D, points + t * D);
+        scale_point<D>(pass, pass.candidates + t * D, points + t * D);
     int64_t without = 0;
     for (; begin < end; begin += W * kRunRows) {
         const int64_t run = begin / kRunRows;
@@ -152,7 +165,7 @@ void potentials(const SeedPass& pass, int64_t begin, int64_t end, char* scratch,
 
 template <int D> double approach(const SeedPass& pass, int64_t begin, int64_t end, int64_t* out) {
     float point[D];
-    frame<D>(pass, pass.candidates, point);
+    scale_point<D>(pass, pass.candidates, point);
     const Seed<D> seed(point);
     const SeedRuns& runs = pass.runs;
     const double magic = magic_of(pass.shift);
@@ -183,7 +196,8 @@ template <int D> double approach(const SeedPass& pass, int64_t begin, int64_t en
 }
 
 // Rows beyond the end repeat the last one.
-template <int D> void turn(const SeedPass& pass, int64_t begin, int64_t end, float* columns) {
+template <int D>
+void transpose_runs(const SeedPass& pass, int64_t begin, int64_t end, float* columns) {
     const Rows& rows = *pass.rows;
     for (int64_t first = begin; first < end; first += W) {
         float* out = columns + first * D;
@@ -193,9 +207,9 @@ template <int D> void turn(const SeedPass& pass, int64_t begin, int64_t end, flo
                 int64_t index[W];
                 for (int q = 0; q < W; ++q)
                     index[q] = pass.row_at(first + q);
-                gather_block(rows, pass.frame, index, D, x);
+                gather_block(rows, pass.scaling, index, D, x);
             } else {
-                load_block<D>(rows, pass.frame, first, x);
+                load_block<D>(rows, pass.scaling, first, x);
             }
             for (int l = 0; l < D; ++l)
                 store(out + l * W, x[l]);
@@ -205,7 +219,7 @@ template <int D> void turn(const SeedPass& pass, int64_t begin, int64_t end, flo
             double row[D];
             read_row(rows, pass.row_at(first + q < end ? first + q : end - 1), row);
             float point[D];
-            frame<D>(pass, row, point);
+            scale_point<D>(pass, row, point);
             for (int l = 0; l < D; ++l)
                 out[l * W + q] = point[l];
         }
@@ -260,20 +274,27 @@ void cells(const SeedPass& pass, int64_t begin, int64_t end, const float* cuts, 
 
 } // namespace
 
-void potentials_low(const SeedPass& pass, int64_t begin, int64_t end, char* scratch, int64_t* out) {
+size_t scratch_few_columns(const SeedPass& pass) {
+    Scratch count;
+    Candidates(pass, count);
+    return count.used;
+}
+
+void potentials_few_columns(const SeedPass& pass, int64_t begin, int64_t end, void* scratch,
+                            int64_t* out) {
 #define COTERIE_CALL(D) potentials<D>(pass, begin, end, scratch, out)
     COTERIE_BY_COLUMNS(COTERIE_CALL)
 #undef COTERIE_CALL
 }
 
-double approach_low(const SeedPass& pass, int64_t begin, int64_t end, int64_t* out) {
+double approach_few_columns(const SeedPass& pass, int64_t begin, int64_t end, int64_t* out) {
 #define COTERIE_CALL(D) approach<D>(pass, begin, end, out)
     COTERIE_BY_COLUMNS(COTERIE_CALL)
 #undef COTERIE_CALL
 }
 
 void transpose_columns(const SeedPass& pass, int64_t begin, int64_t end, float* columns) {
-#define COTERIE_CALL(D) turn<D>(pass, begin, end, columns)
+#define COTERIE_CALL(D) transpose_runs<D>(pass, begin, end, columns)
     COTERIE_BY_COLUMNS(COTERIE_CALL)
 #undef COTERIE_CALL
 }

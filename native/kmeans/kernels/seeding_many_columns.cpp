@@ -1,7 +1,7 @@
 // seeding_many_columns.cpp: passes of greedy k-means++ for more columns, over rows as they lie.
 //
 // Column l is added in lane l mod 8, and the eight lanes by pairs, never fused: the same bits at
-// every level, and no row needs to be turned. Vectors have eight lanes at every level.
+// every level, and no row needs to be transposed. Vectors have eight lanes at every level.
 #include "kmeans/kernels/seed_sparse.hpp"
 
 namespace coterie::COTERIE_LEVEL::kmeans {
@@ -30,24 +30,24 @@ COTERIE_INLINE void eight_distances(const float* rows, const float* point, int w
                    __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15));
 }
 
-// Points and rows as framed float32, zero beyond d; scratch: see Seeding::scratch_bytes.
-struct Framed {
+// Points and rows as scaled float32, zero beyond d.
+struct ScaledPoints {
     const SeedPass& pass;
     int d, width;
     float *points, *rows;
 
-    Framed(const SeedPass& pass_, char* scratch)
+    ScaledPoints(const SeedPass& pass_, Scratch& scratch)
         : pass(pass_), d(pass.rows->d), width((d + 7) / 8 * 8),
-          points(reinterpret_cast<float*>(scratch)),
-          rows(points + static_cast<size_t>(pass.trials) * width) {
-        for (int t = 0; t < pass.trials; ++t)
-            frame(pass.candidates + static_cast<size_t>(t) * d,
+          points(scratch.take<float>(static_cast<size_t>(pass.trials) * width)),
+          rows(scratch.take<float>(static_cast<size_t>(kGroup) * width)) {
+        for (int t = 0; scratch && t < pass.trials; ++t)
+            scale(pass.candidates + static_cast<size_t>(t) * d,
                   points + static_cast<size_t>(t) * width);
     }
 
-    template <class T> void frame(const T* x, float* out) const {
+    template <class T> void scale(const T* x, float* out) const {
         for (int l = 0; l < d; ++l)
-            out[l] = static_cast<float>((x[l] - pass.frame.centre[l]) * pass.frame.unit);
+            out[l] = static_cast<float>((x[l] - pass.scaling.centre[l]) * pass.scaling.unit);
         for (int l = d; l < width; ++l)
             out[l] = 0.f;
     }
@@ -56,15 +56,15 @@ struct Framed {
     const float* group(int64_t first, int64_t end) const {
         const Rows& all = *pass.rows;
         const float* plain = static_cast<const float*>(all.values) + first * d;
-        if (all.kind == Kind::float32 && pass.frame.plain && d == width && first + kGroup <= end)
+        if (all.kind == Kind::float32 && pass.scaling.plain && d == width && first + kGroup <= end)
             return plain;
         for (int r = 0; r < kGroup; ++r) {
             const int64_t i = first + r < end ? first + r : end - 1;
             float* out = rows + r * width;
             if (all.kind == Kind::float64)
-                frame(static_cast<const double*>(all.values) + i * d, out);
+                scale(static_cast<const double*>(all.values) + i * d, out);
             else
-                frame(static_cast<const float*>(all.values) + i * d, out);
+                scale(static_cast<const float*>(all.values) + i * d, out);
         }
         return rows;
     }
@@ -72,12 +72,13 @@ struct Framed {
 
 // Calls each(first row, how many of W rows are real, t, distances) for all rows and points.
 template <class T, class Each>
-COTERIE_INLINE void for_entries(const SeedPass& pass, int64_t begin, int64_t end, char* scratch,
+COTERIE_INLINE void for_entries(const SeedPass& pass, int64_t begin, int64_t end, void* scratch,
                                 Each each) {
     constexpr int kPoints = SparseDistances::kPoints;
     for (int t = 0; t < pass.trials; t += kPoints) {
         const int count = pass.trials - t < kPoints ? pass.trials - t : kPoints;
-        SparseDistances find(pass, t, count, scratch);
+        Scratch pieces(scratch);
+        SparseDistances find(pass, t, count, pieces);
         alignas(64) float distances[kPoints * W] = {};
         for (int64_t first = begin; first < end; first += W) {
             const int real = end - first < W ? static_cast<int>(end - first) : W;
@@ -91,18 +92,19 @@ COTERIE_INLINE void for_entries(const SeedPass& pass, int64_t begin, int64_t end
 }
 
 template <class Each>
-COTERIE_INLINE void for_distances(const SeedPass& pass, int64_t begin, int64_t end, char* scratch,
+COTERIE_INLINE void for_distances(const SeedPass& pass, int64_t begin, int64_t end, void* scratch,
                                   Each each) {
     if (pass.rows->kind == Kind::csr64)
         return for_entries<double>(pass, begin, end, scratch, each);
     if (pass.rows->kind == Kind::csr32)
         return for_entries<float>(pass, begin, end, scratch, each);
-    const Framed framed(pass, scratch);
-    const int width = framed.width;
+    Scratch pieces(scratch);
+    const ScaledPoints scaled(pass, pieces);
+    const int width = scaled.width;
     for (int64_t first = begin; first < end; first += kGroup) {
-        const float* rows = framed.group(first, end);
+        const float* rows = scaled.group(first, end);
         for (int t = 0; t < pass.trials; ++t) {
-            const float* point = framed.points + static_cast<size_t>(t) * width;
+            const float* point = scaled.points + static_cast<size_t>(t) * width;
             alignas(64) float distances[kGroup];
             eight_distances(rows, point, width, distances);
             eight_distances(rows + 8 * width, point, width, distances + 8);
@@ -116,16 +118,25 @@ COTERIE_INLINE void for_distances(const SeedPass& pass, int64_t begin, int64_t e
 
 } // namespace
 
-void potentials_high(const SeedPass& pass, int64_t begin, int64_t end, char* scratch,
-                     int64_t* out) {
+size_t scratch_many_columns(const SeedPass& pass) {
+    Scratch count;
+    if (pass.rows->sparse())
+        SparseDistances(pass, 0, 0, count);
+    else
+        ScaledPoints(pass, count);
+    return count.used;
+}
+
+void potentials_many_columns(const SeedPass& pass, int64_t begin, int64_t end, void* scratch,
+                             int64_t* out) {
     const float scale = std::ldexp(1.f, pass.shift);
     for_distances(pass, begin, end, scratch, [&](int64_t first, int count, int t, VF distance) {
         out[t] += units_left(pass, first, count, distance, scale);
     });
 }
 
-double approach_high(const SeedPass& pass, int64_t begin, int64_t end, char* scratch,
-                     int64_t* out) {
+double approach_many_columns(const SeedPass& pass, int64_t begin, int64_t end, void* scratch,
+                             int64_t* out) {
     const double magic = magic_of(pass.shift);
     VF largest = {};
     for_distances(pass, begin, end, scratch, [&](int64_t first, int count, int, VF distance) {

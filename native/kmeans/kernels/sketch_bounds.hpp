@@ -14,7 +14,8 @@ struct Sketched {
 
     Sketched(const Batch& batch_, Scratch& scratch)
         : batch(batch_), model(batch.model), state(batch.state), worker(batch.worker) {
-        proposals = scratch.take<float>(kTileRows * (model.kp + static_cast<size_t>(kSketch)));
+        proposals =
+            scratch.take<float>(kTileRows * (model.packed.kp + static_cast<size_t>(kSketch)));
     }
     float* sketch_of(int64_t i) const { return state.sketch + i * kSketch; }
 
@@ -31,33 +32,36 @@ struct Sketched {
                     __builtin_prefetch(sketch_of(begin + waiting[w]) + at);
             constexpr size_t size = static_cast<size_t>(kDirections) * W;
             int p = 0;
-            for (; p + kTilePanels <= model.kp / W; p += kTilePanels)
+            for (; p + kTilePanels <= model.packed.kp / W; p += kTilePanels)
                 tile<kTileRows, kTilePanels>(x, kDirections, model.sketch.means + p * size, size,
-                                             model.squares + p * W, proposals + p * W, model.kp);
-            for (; p < model.kp / W; ++p)
+                                             model.packed.squares + p * W, proposals + p * W,
+                                             model.packed.kp);
+            for (; p < model.packed.kp / W; ++p)
                 tile<kTileRows, 1>(x, kDirections, model.sketch.means + p * size, size,
-                                   model.squares + p * W, proposals + p * W, model.kp);
+                                   model.packed.squares + p * W, proposals + p * W,
+                                   model.packed.kp);
             for (int r = 0; r < some; ++r) {
                 const int32_t row = waiting[m + r];
                 waiting[left] = row;
-                left += !decide(begin + row, x[r], proposals + static_cast<size_t>(r) * model.kp);
+                left += !decide(begin + row, x[r],
+                                proposals + static_cast<size_t>(r) * model.packed.kp);
             }
         }
         worker.sketched += count - left;
         return left;
     }
 
-    // v: proposals of row i without what lies outside of its sketch.
+    // v: proposals of row i without its part outside of the sketch.
     bool decide(int64_t i, const float* sketch, float* v) {
         const float residual = sketch[kDirections], norm = sketch[kDirections + 1];
         if (!has_sketch(i))
             return false;
-        const float length = std::sqrt(norm) * kUp, far = length + model.reach;
-        const float error = far * far * model.error + length * model.sketch.slip + 1e-36f;
+        const float length = std::sqrt(norm) * kUp, far = length + model.packed.reach;
+        const float error = far * far * model.packed.error + length * model.sketch.slip + 1e-36f;
         const VF width = all(2 * residual * kUp);
         VF low = all(__builtin_inff());
         VI where = {};
-        for (int p = 0; p < model.kp / W; ++p) {
+        for (int p = 0; p < model.packed.kp / W; ++p) {
             const VF value = load<VF>(v + p * W),
                      apart = width * load<VF>(model.sketch.apart + p * W);
             const VF above = value + apart;
@@ -70,15 +74,15 @@ struct Sketched {
         const int position = where[lane] * W + lane;
         v[position] = __builtin_inff();
         VF next = load<VF>(v);
-        for (int p = 1; p < model.kp / W; ++p)
+        for (int p = 1; p < model.packed.kp / W; ++p)
             next = min(next, load<VF>(v + p * W));
         const float second = smallest(next);
         if (!(second - best > 2 * error))
             return false;
-        const int label = model.order[position];
+        const int label = model.packed.order[position];
         const float near = best + norm, others = second + norm - error;
         const float reach = std::sqrt((near > 0.f ? near : 0.f) + error) * kUp;
-        batch.set_deadline(i, label, (others > 0.f ? std::sqrt(others) * kDown : 0.f) - reach);
+        batch.set_slack_limit(i, label, (others > 0.f ? std::sqrt(others) * kDown : 0.f) - reach);
         relabel(batch.rows, batch.layout, state, worker, i, label);
         return true;
     }
@@ -100,8 +104,8 @@ struct Sketched {
         static_assert(kDirections % 2 == 0);
         for (int b = 0; b < kDirections; b += 2)
             dots<kTileRows, 2>(x, batch.length,
-                               model.sketch.basis + static_cast<size_t>(b) * model.d_padded,
-                               model.d_padded, nothing, proposals + b, kSketch);
+                               model.sketch.basis + static_cast<size_t>(b) * model.packed.d_padded,
+                               model.packed.d_padded, nothing, proposals + b, kSketch);
         for (int r = 0; r < count; ++r) {
             float* found = proposals + r * kSketch;
             found[kDirections] = found[kDirections + 1] = 0.f;

@@ -12,8 +12,9 @@ void assign_many_columns(const Rows&, const Model&, const SumLayout&, RowState, 
 void distances(const Rows&, const Model&, Worker&, int64_t, int64_t, double*);
 void exact_sums(const Rows&, const LimbGrid&, const LimbGrid&, int64_t, int64_t, double*, int64_t*,
                 int64_t*);
-void potentials(const SeedPass&, int64_t, int64_t, char*, int64_t*);
-double approach(const SeedPass&, int64_t, int64_t, char*, int64_t*);
+size_t seed_scratch(const SeedPass&);
+void potentials(const SeedPass&, int64_t, int64_t, void*, int64_t*);
+double approach(const SeedPass&, int64_t, int64_t, void*, int64_t*);
 int64_t seek_buckets(const uint16_t*, int64_t, int64_t, const uint16_t*, int);
 void transpose_columns(const SeedPass&, int64_t, int64_t, float*);
 void find_cells(const SeedPass&, int64_t, int64_t, const float*, int, uint16_t*);
@@ -26,6 +27,7 @@ const Kernels kernels = {
     .assign_many_columns = assign_many_columns,
     .distances = distances,
     .exact_sums = exact_sums,
+    .seed_scratch = seed_scratch,
     .potentials = potentials,
     .approach = approach,
     .seek_buckets = seek_buckets,

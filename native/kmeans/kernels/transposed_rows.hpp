@@ -1,5 +1,5 @@
-// transposed_rows.hpp: a block of rows turned so that a vector holds one column of W of them, and
-// their two nearest means. Means are broadcast, four at a time, and compared in registers: no
+// transposed_rows.hpp: a block of rows transposed so that a vector holds one column of W of them,
+// and their two nearest means. Means are broadcast, four at a time, and compared in registers: no
 // proposal is written down, and no row is folded by itself.
 #pragma once
 
@@ -24,38 +24,41 @@ template <int S = 1> COTERIE_INLINE void turn(VF* v) {
         turn<2 * S>(v);
 }
 
-struct Turned {
+struct TransposedRows {
     const Batch& batch;
     const Rows& rows;
     const Model& model;
     const SumLayout& layout;
     RowState state;
     Worker& worker;
-    float* framed; // (kBlock, d_padded) copies of rows that cannot be used as they are
+    float* scaled; // (kBlock, d_padded) copies of rows that cannot be used as they are
     VF* x;         // (d, kVectors) columns
     float* lowest; // (groups, 2, kBlock) two smallest proposals of each group, if bounds are kept
 
-    Turned(const Batch& batch_, Scratch& scratch)
+    TransposedRows(const Batch& batch_, Scratch& scratch)
         : batch(batch_), rows(batch.rows), model(batch.model), layout(batch.layout),
           state(batch.state), worker(batch.worker) {
         const bool used = can_turn(rows, model);
-        framed = scratch.take<float>(used ? static_cast<size_t>(kBlock) * model.d_padded : 0);
-        x = reinterpret_cast<VF*>(scratch.take<float>(used ? kBlock * model.d_padded : 0));
-        lowest = scratch.take<float>(used ? static_cast<size_t>(model.groups) * 2 * kBlock : 0);
+        scaled =
+            scratch.take<float>(used ? static_cast<size_t>(kBlock) * model.packed.d_padded : 0);
+        x = reinterpret_cast<VF*>(scratch.take<float>(used ? kBlock * model.packed.d_padded : 0));
+        lowest =
+            scratch.take<float>(used ? static_cast<size_t>(model.yinyang.groups) * 2 * kBlock : 0);
     }
 
     static bool can_turn(const Rows& rows, const Model& model) {
-        return !rows.sparse() && model.d <= kTurnedColumns;
+        return !rows.sparse() && model.d <= kTransposedColumns;
     }
 
     // The rows index[0 .. count), at most kBlock, meet every mean. copies: (kBlock,) where their
-    // framed copies lie, or null.
+    // scaled copies lie, or null.
     void meet(const int64_t* index, int count, const float* const* copies) {
         const float* from[kBlock];
         for (int r = 0; r < kBlock; ++r)
-            from[r] = copies ? copies[r < count ? r : 0]
-                             : batch.framed(index[r < count ? r : 0],
-                                            framed + static_cast<size_t>(r) * model.d_padded);
+            from[r] = copies
+                          ? copies[r < count ? r : 0]
+                          : batch.scaled(index[r < count ? r : 0],
+                                         scaled + static_cast<size_t>(r) * model.packed.d_padded);
         VF norm[kVectors] = {};
         for (int v = 0; v < kVectors; ++v) {
             for (int l = 0; l < model.d; l += W) { // beyond d copies are zero
@@ -74,7 +77,7 @@ struct Turned {
         if (state.bounds)
             meet_groups(nearest, group);
         else
-            meet_panels(0, model.kp, nearest);
+            meet_panels(0, model.packed.kp, nearest);
         for (int v = 0; v < kVectors && v * W < count; ++v)
             conclude(index + v * W, count - v * W < W ? count - v * W : W, norm[v], nearest[v],
                      group[v], lowest + v * W);
@@ -86,11 +89,11 @@ struct Turned {
         const VF* columns = x;
         Nearest found[kVectors];
         for (int j = begin; j < end; j += 4) {
-            const float* mean = model.panels + static_cast<size_t>(j / W) * W * d + j % W;
+            const float* mean = model.packed.panels + static_cast<size_t>(j / W) * W * d + j % W;
             VF sum[4][kVectors];
             for (int q = 0; q < 4; ++q)
                 for (int v = 0; v < kVectors; ++v)
-                    sum[q][v] = all(model.squares[j + q]);
+                    sum[q][v] = all(model.packed.squares[j + q]);
             for (int l = 0; l < d; ++l, mean += W)
                 for (int q = 0; q < 4; ++q) {
                     const VF m = all(mean[q]);
@@ -99,7 +102,7 @@ struct Turned {
                 }
             for (int q = 0; q < 4; ++q)
                 for (int v = 0; v < kVectors; ++v)
-                    found[v].meet(sum[q][v], model.order[j + q]);
+                    found[v].meet(sum[q][v], model.packed.order[j + q]);
         }
         for (int v = 0; v < kVectors; ++v)
             nearest[v] = found[v];
@@ -107,11 +110,11 @@ struct Turned {
 
     // The same for all positions; group: where the nearest lies.
     void meet_groups(Nearest* nearest, VI* group) const {
-        const int size = model.panels_per_group * W;
-        for (int g = 0; g < model.groups; ++g) {
+        const int size = model.yinyang.panels_per_group * W;
+        for (int g = 0; g < model.yinyang.groups; ++g) {
             Nearest found[kVectors];
             const int end = (g + 1) * size;
-            meet_panels(g * size, end < model.kp ? end : model.kp, found);
+            meet_panels(g * size, end < model.packed.kp ? end : model.packed.kp, found);
             for (int v = 0; v < kVectors; ++v) {
                 store(lowest + (2 * g) * kBlock + v * W, found[v].first);
                 store(lowest + (2 * g + 1) * kBlock + v * W, found[v].second);
@@ -120,11 +123,11 @@ struct Turned {
         }
     }
 
-    // W rows, of which `count` matter: labels, deadlines and bounds.
+    // W rows, of which `count` matter: labels, slack limits and bounds.
     COTERIE_INLINE void conclude(const int64_t* index, int count, VF norm, const Nearest& nearest,
                                  VI group, const float* by_group) {
-        const VF length = sqrt(norm) * kUp + model.reach;
-        const Comparison comparison{norm, length * length * model.error + 1e-36f};
+        const VF length = sqrt(norm) * kUp + model.packed.reach;
+        const Comparison comparison{norm, length * length * model.packed.error + 1e-36f};
         const Outcome out =
             comparison.decide(nearest, (1ull << count) - 1, rows, model, worker, index);
         // The nearest of a settled row may not be its own: it counts among the others.
@@ -132,10 +135,11 @@ struct Turned {
             group[__builtin_ctz(settled)] = -1;
         if (state.bounds)
             keep_bounds(index, count, norm - comparison.error, out, group, by_group);
-        if (state.deadline) {
-            const VF deadline = deadline_after(lookup(model.clock, out.label), out.slack);
+        if (state.slack_limit) {
+            const VF slack_limit =
+                slack_limit_after(lookup(model.hamerly.used_slack, out.label), out.slack);
             for (int q = 0; q < count; ++q)
-                state.deadline[index[q]] = deadline[q];
+                state.slack_limit[index[q]] = slack_limit[q];
         }
         for (int q = 0; q < count; ++q)
             relabel(rows, layout, state, worker, index[q], out.label[q]);
@@ -144,16 +148,17 @@ struct Turned {
     // Bounds are on the other means: the second smallest of the own group, the smallest elsewhere.
     void keep_bounds(const int64_t* index, int count, VF norm_below, const Outcome& out, VI group,
                      const float* by_group) {
-        for (int g = 0; g < model.groups; ++g, by_group += 2 * kBlock) {
+        for (int g = 0; g < model.yinyang.groups; ++g, by_group += 2 * kBlock) {
             const VF low = group == all(g) ? load<VF>(by_group + kBlock) : load<VF>(by_group);
-            const VF bound = (sqrt(max(low + norm_below, VF{})) * kDown + model.drift_of_group[g]) *
-                             (1 - kBoundRounding);
+            const VF bound =
+                (sqrt(max(low + norm_below, VF{})) * kDown + model.yinyang.drift_of_group[g]) *
+                (1 - kBoundRounding);
             for (int q = 0; q < count; ++q)
-                state.bounds[index[q] * model.record + g] = bound[q];
+                state.bounds[index[q] * model.yinyang.record + g] = bound[q];
         }
         for (int q = 0; q < count; ++q) {
-            float* record = state.bounds + index[q] * model.record;
-            for (int g = model.groups; g < model.record - 1; ++g)
+            float* record = state.bounds + index[q] * model.yinyang.record;
+            for (int g = model.yinyang.groups; g < model.yinyang.record - 1; ++g)
                 record[g] = 0.f; // never looked at: its drift is -1e30
             batch.set_reach(record, out.label[q], out.reach[q]);
         }

@@ -1,5 +1,5 @@
-// two_nearest.hpp: W rows and their two nearest means, one row per lane, and what follows from
-// them: labels, and how much the means may move before the labels must be looked at again.
+// two_nearest.hpp: W rows and their two nearest means, one row per lane: labels, and the
+// distance that the means may move before the labels must be looked at again.
 #pragma once
 
 #include "kmeans/kernels/exact_nearest.hpp"
@@ -8,8 +8,8 @@ namespace coterie::COTERIE_LEVEL::kmeans {
 
 // Slightly more and slightly less than one: a root and a product, rounded outward.
 constexpr float kUp = 1.000001f, kDown = 0.999999f;
-// Relative rounding of a clock, generously.
-constexpr float kClockRounding = 6e-7f;
+// Relative rounding of used slack, generously.
+constexpr float kSlackRounding = 6e-7f;
 
 // Two smallest proposals and the mean of the smallest, lane by lane.
 struct Nearest {
@@ -51,7 +51,7 @@ struct Comparison {
     COTERIE_INLINE Outcome decide(const Nearest& nearest, uint32_t live, const Rows& rows,
                                   const Model& model, Worker& worker, const int64_t* index) const {
         Outcome out{nearest.label, distance_above(nearest.first), {}, 0};
-        out.slack = min(distance_below(nearest.second) - out.reach, all(model.cap));
+        out.slack = min(distance_below(nearest.second) - out.reach, all(model.hamerly.cap));
         out.settled = live & bits(nearest.second - nearest.first <= error + error);
         if (out.settled) {
             const VF farther = distance_above(nearest.first + error + error);
@@ -66,9 +66,9 @@ struct Comparison {
     }
 };
 
-// Clocks are never negative.
-COTERIE_INLINE VF deadline_after(VF clock, VF slack) {
-    return clock + slack - kClockRounding * (clock + abs(slack));
+// Used slack is never negative.
+COTERIE_INLINE VF slack_limit_after(VF used_slack, VF slack) {
+    return used_slack + slack - kSlackRounding * (used_slack + abs(slack));
 }
 
 } // namespace coterie::COTERIE_LEVEL::kmeans

@@ -10,23 +10,23 @@
 namespace coterie::COTERIE_LEVEL::mixture {
 namespace {
 
-struct Scratch {
-    double* white;     // tied: (groups, padded, 8)
-    Linear linear;     // near the origin, not for diag
-    Features features; // near the origin, or else
-    Spreads spreads;
+struct Memory {
+    Leaf leaf;
+    double* white;          // tied: (groups, padded, 8)
+    LinearDensities linear; // near the origin, not for diag
+    double* sums;           // of the one or the other:
+    OriginMoments features; // near the origin,
+    CentredMoments spreads; // or else
 
-    static size_t whites(const SumsShape& shape) {
-        return shape.kind == kTied ? static_cast<size_t>(kLeafRows) * ((shape.d + 3) / 4 * 4) : 0;
-    }
-    static size_t doubles(const SumsShape& shape) {
-        return whites(shape) + Linear::doubles(shape) +
-               std::max(Features::doubles(shape.k, Spreads::sums_of(shape)),
-                        Spreads::doubles(shape));
-    }
-    Scratch(const SumsShape& shape, const Leaf& leaf)
-        : white(leaf.rest), linear(leaf, white + whites(shape)),
-          features(leaf, linear.lengths + Linear::doubles(shape)), spreads(shape, features.sums) {}
+    Memory(const MixtureTask& task, Scratch& scratch)
+        : leaf(task, scratch),
+          white(scratch.take<double>(
+              task.shape.kind == kTied ? static_cast<size_t>(kLeafRows) * leaf.padded : 0)),
+          linear(task.shape, leaf, scratch),
+          sums(scratch.take<double>(
+              std::max(OriginMoments::doubles(leaf.k, CentredMoments::sums_of(task.shape)),
+                       CentredMoments::doubles(task.shape)))),
+          features(leaf, sums), spreads(task.shape, sums) {}
 };
 
 // white: y_j = sum over i <= j of U_ij z_i, four columns at a time, of Groups from g on.
@@ -60,11 +60,11 @@ template <int Groups> void whiten(const Leaf& leaf, const double* by_column, int
 constexpr int kMet = kParts > 1 ? 6 : 4;
 
 // Log densities of Groups times eight rows, `apart` from each other, under Together components from
-// c on, and the lowest so far. Near, for diag only: the factor comes first, and what it makes of
+// c on, and the lowest so far. Near, for diag only: the factor comes first, and its product with
 // the mean is subtracted. A function of its own, so that nothing else asks for registers.
 template <Covariance kind, bool Near, int Groups, int Together>
 __attribute__((noinline)) void densities(const double* z, int apart, const MixtureTask& task,
-                                         const Scratch& scratch, int g, int c, double* logs,
+                                         const Memory& memory, int g, int c, double* logs,
                                          VD* lowest) {
     constexpr int kVectors = Groups * kParts;
     const int d = task.shape.d, k = task.shape.k;
@@ -91,7 +91,7 @@ __attribute__((noinline)) void densities(const double* z, int apart, const Mixtu
             }
         }
     }
-    VD low[kVectors]; // in registers, as `lowest` is not; nor is the model, beside what is stored
+    VD low[kVectors]; // in registers, as `lowest` is not; nor is the model, beside stores
     for (int v = 0; v < kVectors; ++v)
         low[v] = v < kParts ? lowest[v] : every(INFINITY);
     VD offset[Together], factor[Together];
@@ -100,7 +100,7 @@ __attribute__((noinline)) void densities(const double* z, int apart, const Mixtu
         factor[t] = every(kind == kSpherical ? -task.model.factors[c + t] : -1.0);
         offset[t] = every(task.model.offsets[c + t]);
     }
-    double* distances = scratch.spreads.distances + static_cast<size_t>(g) * 8 * k + 8 * c;
+    double* distances = memory.spreads.distances + static_cast<size_t>(g) * 8 * k + 8 * c;
 #pragma GCC unroll 6
     for (int t = 0; t < Together; ++t)
 #pragma GCC unroll 4
@@ -118,23 +118,23 @@ __attribute__((noinline)) void densities(const double* z, int apart, const Mixtu
 }
 
 template <Covariance kind, bool Near>
-void expect(const MixtureTask& task, Leaf& leaf, const Scratch& scratch) {
+void expect(const MixtureTask& task, Leaf& leaf, const Memory& memory) {
     const int k = leaf.k, apart = 8 * leaf.padded;
     leaf.expect(task, [&]<int Groups>(int g, VD* lowest) {
         if constexpr (kind == kTied)
-            whiten<Groups>(leaf, task.model.whitener, g, scratch.white);
-        double* z = kind == kTied ? scratch.white + g * apart : leaf.group(g);
+            whiten<Groups>(leaf, task.model.whitener, g, memory.white);
+        double* z = kind == kTied ? memory.white + g * apart : leaf.group(g);
         constexpr bool kLinear = Near && kind != kDiag;
         if constexpr (kLinear)
-            scratch.linear.measure<Groups>(z, g, lowest);
+            memory.linear.measure<Groups>(z, g, lowest);
         const int tiles = (k + kMet - 1) / kMet;
         for (int tile = 0, c = 0; tile < tiles; ++tile) { // about as many components in each
             const int until = (tile + 1) * k / tiles;
             pick<kMet>(until - c, [&]<int Together>() __attribute__((always_inline)) {
                 if constexpr (kLinear)
-                    scratch.linear.densities<Groups, Together>(z, g, c, leaf.logs(g) + 8 * c);
+                    memory.linear.densities<Groups, Together>(z, g, c, leaf.logs(g) + 8 * c);
                 else
-                    densities<kind, Near, Groups, Together>(z, apart, task, scratch, g, c,
+                    densities<kind, Near, Groups, Together>(z, apart, task, memory, g, c,
                                                             leaf.logs(g) + 8 * c, lowest);
             });
             c = until;
@@ -143,7 +143,7 @@ void expect(const MixtureTask& task, Leaf& leaf, const Scratch& scratch) {
 }
 
 // Sums of features, moved to the centres. Returns false if that loses digits.
-bool write_moved(const MixtureTask& task, const Features& features, double* out) {
+bool write_moved(const MixtureTask& task, const OriginMoments& features, double* out) {
     const int k = task.shape.k, d = task.shape.d;
     const int64_t seconds = task.shape.second();
     double *first = out + 1 + k, *second = first + static_cast<int64_t>(k) * d;
@@ -151,7 +151,7 @@ bool write_moved(const MixtureTask& task, const Features& features, double* out)
     for (int c = 0; c < k; ++c, first += d, second += seconds) {
         const double *m = task.model.centres + static_cast<size_t>(c) * d,
                      mass = features.sum(0, c);
-        double spread = 0.0; // what all columns lose
+        double spread = 0.0; // lost by all columns together
         out[1 + c] = mass;
         for (int j = 0; j < d; ++j) {
             const double about_origin = features.sum(1 + j, c);
@@ -173,7 +173,7 @@ bool write_moved(const MixtureTask& task, const Features& features, double* out)
     return kept;
 }
 
-void write(const MixtureTask& task, const Spreads& spreads, double* out) {
+void write(const MixtureTask& task, const CentredMoments& spreads, double* out) {
     const int64_t k = task.shape.k, d = task.shape.d, second = task.shape.second();
     for (int c = 0; c < k; ++c) {
         out[1 + c] = spreads.sum(c, 0);
@@ -187,57 +187,61 @@ void write(const MixtureTask& task, const Spreads& spreads, double* out) {
 // Near: means are near the origin, so that they need not be subtracted. Returns false if that lost
 // digits.
 template <Covariance kind, bool Near>
-bool chunk(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
+bool chunk(const MixtureTask& task, int64_t begin, int64_t end, void* scratch, double* out,
            const Pause& pause) {
-    Leaf leaf(task, memory);
-    Scratch scratch(task.shape, leaf);
+    Scratch pieces(scratch);
+    Memory memory(task, pieces);
+    Leaf& leaf = memory.leaf;
     if constexpr (Near) {
         if constexpr (kind != kDiag)
-            scratch.linear.pack(task);
-        scratch.features.clear(Spreads::sums_of(task.shape));
+            memory.linear.pack(task);
+        memory.features.clear(CentredMoments::sums_of(task.shape));
     } else {
-        scratch.spreads.clear(leaf.k);
+        memory.spreads.clear(leaf.k);
     }
-    const auto find_degrees = [&] {
+    const auto find_responsibilities = [&] {
         leaf.read(task);
-        expect<kind, Near>(task, leaf, scratch);
+        expect<kind, Near>(task, leaf, memory);
     };
     const auto given = [&] {
         leaf.read(task);
         leaf.take_given(task);
         if constexpr (kind == kSpherical)
-            measure(task, leaf, scratch.spreads.distances);
+            measure(task, leaf, memory.spreads.distances);
     };
     const auto maximise = [&] {
         if constexpr (Near)
-            scratch.features.add<kind>(leaf, scratch.linear.lengths);
+            memory.features.add<kind>(leaf, memory.linear.lengths);
         else
-            add_leaf<kind>(leaf, scratch.spreads, task.model.centres);
+            add_leaf<kind>(leaf, memory.spreads, task.model.centres);
     };
-    for_leaves(task, leaf, begin, end, pause, find_degrees, given, maximise);
+    for_leaves(task, leaf, begin, end, pause, find_responsibilities, given, maximise);
     if (!task.m_step.sums)
         return true;
     out[0] = leaf.likelihood.value();
     if constexpr (Near)
-        return write_moved(task, scratch.features, out);
-    write(task, scratch.spreads, out);
+        return write_moved(task, memory.features, out);
+    write(task, memory.spreads, out);
     return true;
 }
 
 template <Covariance kind>
-void sweep(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
+void sweep(const MixtureTask& task, int64_t begin, int64_t end, void* scratch, double* out,
            const Pause& pause) {
-    sum_moments(
-        task, [&]<bool Near>() { return chunk<kind, Near>(task, begin, end, memory, out, pause); });
+    sum_moments(task, [&]<bool Near>() {
+        return chunk<kind, Near>(task, begin, end, scratch, out, pause);
+    });
 }
 
 } // namespace
 
 size_t axes_scratch(const MixtureTask& task) {
-    return Leaf::doubles(task) + Scratch::doubles(task.shape);
+    Scratch count;
+    Memory(task, count);
+    return count.used;
 }
 
-void sweep_axes(const MixtureTask& task, int64_t begin, int64_t end, double* scratch, double* out,
+void sweep_axes(const MixtureTask& task, int64_t begin, int64_t end, void* scratch, double* out,
                 const Pause& pause) {
     switch (task.shape.kind) {
     case Covariance::diag: return sweep<kDiag>(task, begin, end, scratch, out, pause);

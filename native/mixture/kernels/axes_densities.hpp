@@ -10,18 +10,15 @@
 
 namespace coterie::COTERIE_LEVEL::mixture {
 
-struct Linear {
+struct LinearDensities {
     int k, d, apart;      // apart: from one group of rows to the next
     double* lengths;      // (256,) squared
-    double* model;        // (k, d + 2) factors of the columns and of the length, and what is added
+    double* model;        // (k, d + 2) factors of the columns and of the length, and a summand
     double lowest, slope; // no log density is below lowest + slope |z|^2
 
-    static size_t doubles(const SumsShape& shape) {
-        return kLeafRows + (static_cast<size_t>(shape.k) * (shape.d + 2) + 7) / 8 * 8;
-    }
-    Linear(const Leaf& leaf, double* memory)
-        : k(leaf.k), d(leaf.d), apart(8 * leaf.padded), lengths(memory), model(memory + kLeafRows) {
-    }
+    LinearDensities(const SumsShape& shape, const Leaf& leaf, Scratch& scratch)
+        : k(leaf.k), d(leaf.d), apart(8 * leaf.padded), lengths(scratch.take<double>(kLeafRows)),
+          model(scratch.take<double>(static_cast<size_t>(shape.k) * (shape.d + 2))) {}
 
     void pack(const MixtureTask& task) {
         double *out = model, steepest = 0.0, farthest = 0.0;
@@ -45,7 +42,7 @@ struct Linear {
         lowest = *std::min_element(task.model.offsets, task.model.offsets + k) + slope * farthest;
     }
 
-    // Squared lengths of Groups times eight rows at z, and what no log density is below. Odd
+    // Squared lengths of Groups times eight rows at z, and a lower bound of all log densities. Odd
     // columns apart: fewer wait for each other. Rows whose length overflows become zeros, since
     // products with means might overflow too, to the other side.
     template <int Groups> void measure(double* z, int g, VD* low) const {

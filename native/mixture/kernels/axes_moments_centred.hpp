@@ -8,7 +8,7 @@ namespace coterie::COTERIE_LEVEL::mixture {
 constexpr Covariance kDiag = Covariance::diag, kSpherical = Covariance::spherical,
                      kTied = Covariance::tied;
 
-struct Spreads {
+struct CentredMoments {
     int sums;          // of a component: mass, first moments, second ones of its kind
     double* lanes;     // (k, sums, 8)
     double* distances; // spherical: (groups, k, 8) squared
@@ -20,8 +20,8 @@ struct Spreads {
         return static_cast<size_t>(shape.k) *
                (sums_of(shape) * 8 + (shape.kind == kSpherical ? kLeafRows : 0));
     }
-    Spreads(const SumsShape& shape, double* memory) : sums(sums_of(shape)), lanes(memory) {
-        distances = lanes + static_cast<size_t>(shape.k) * sums * 8;
+    CentredMoments(const SumsShape& shape, double* memory) : sums(sums_of(shape)), lanes(memory) {
+        distances = memory ? lanes + static_cast<size_t>(shape.k) * sums * 8 : nullptr;
     }
 
     void clear(int k) const {
@@ -57,7 +57,7 @@ constexpr bool kWeighApart = kParts > 1;
 // With the First columns, or with none, shares become weights, and are added up; spherical: so are
 // squared distances.
 template <Covariance kind, int Count, int Wide, bool First>
-void add(const Leaf& leaf, const Spreads& spreads, const double* centres, int c, int j) {
+void add(const Leaf& leaf, const CentredMoments& spreads, const double* centres, int c, int j) {
     const size_t size = static_cast<size_t>(spreads.sums) * 8; // of the lanes of a component
     double* lanes = spreads.lanes + c * size;
     double *ones = lanes + 8 * (1 + j), *twos = lanes + 8 * (1 + leaf.d + j),
@@ -79,7 +79,7 @@ void add(const Leaf& leaf, const Spreads& spreads, const double* centres, int c,
                 spread[t][p] = load<VD>(seconds + at);
         }
     const int groups = leaf.groups, stride = 8 * leaf.k, x_stride = 8 * leaf.padded;
-    double* r = leaf.degrees + 8 * c;
+    double* r = leaf.responsibilities + 8 * c;
     const double *share = leaf.share, *x = leaf.columns + 8 * j, *far = spreads.distances + 8 * c;
     for (int g = 0; g < groups; ++g, r += stride, share += 8, x += x_stride, far += stride)
 #pragma GCC unroll 4
@@ -131,7 +131,7 @@ void add(const Leaf& leaf, const Spreads& spreads, const double* centres, int c,
 
 // All columns of Count components.
 template <Covariance kind, int Count>
-void add_columns(const Leaf& leaf, const Spreads& spreads, const double* centres, int c) {
+void add_columns(const Leaf& leaf, const CentredMoments& spreads, const double* centres, int c) {
     constexpr int kMost = kWide<kind>, kThree = kMost < 3 ? kMost : 3;
     constexpr decltype(&add<kind, Count, 1, true>) kAdd[2][5] = {
         {nullptr, add<kind, Count, 1, false>, add<kind, Count, 2, false>,
@@ -148,7 +148,7 @@ void add_columns(const Leaf& leaf, const Spreads& spreads, const double* centres
 
 // All components.
 template <Covariance kind>
-void add_leaf(const Leaf& leaf, const Spreads& spreads, const double* centres) {
+void add_leaf(const Leaf& leaf, const CentredMoments& spreads, const double* centres) {
     int c = 0;
     for (; c + kPair <= leaf.k; c += kPair)
         add_columns<kind, kPair>(leaf, spreads, centres, c);

@@ -1,20 +1,20 @@
 // axes_moments_origin.hpp: moments of all components about the origin, where all means are near it.
 //
-// Rows have features: one, their columns, and squares of these. Degrees become weights, and every
-// component adds up the features by its own: a product of two matrices, without a difference from a
-// mean for each component. At the end sums are moved to the centres.
+// Rows have features: one, their columns, and squares of these. Responsibilities become weights,
+// and every component adds up the features by its own: a product of two matrices, without a
+// difference from a mean for each component. At the end sums are moved to the centres.
 #pragma once
 
 #include "mixture/kernels/leaf.hpp"
 
 namespace coterie::COTERIE_LEVEL::mixture {
 
-struct Features {
+struct OriginMoments {
     int k, d;
     double* sums; // (features, k, kLanes): one, columns, squares; spherical: the squares added up
 
     static size_t doubles(int k, int count) { return static_cast<size_t>(count) * k * kLanes; }
-    Features(const Leaf& leaf, double* memory) : k(leaf.k), d(leaf.d), sums(memory) {}
+    OriginMoments(const Leaf& leaf, double* memory) : k(leaf.k), d(leaf.d), sums(memory) {}
 
     void clear(int count) const { std::memset(sums, 0, sizeof(double) * doubles(k, count)); }
 
@@ -51,7 +51,7 @@ private:
         return sums + (static_cast<size_t>(f) * k + c) * kLanes;
     }
 
-    // Degrees of Many components, from c on, become weights, and are added up.
+    // Responsibilities of Many components, from c on, become weights, and are added up.
     template <Covariance kind, int Many>
     __attribute__((noinline)) void weigh(const Leaf& leaf, int c, const double* length) const {
         constexpr bool kSquares = kind == Covariance::spherical;
@@ -61,18 +61,18 @@ private:
             mass[l] = load<VD>(at(0, c + l));
             spread[l] = kSquares ? load<VD>(at(1 + d, c + l)) : VD{};
         }
-        double* degrees = leaf.logs(0) + 8 * c;
+        double* responsibilities = leaf.logs(0) + 8 * c;
         const double* share = leaf.share;
         const int step = 8 * k, groups = leaf.groups;
-        for (int g = 0; g < groups; ++g, degrees += step, share += 8, length += 8)
+        for (int g = 0; g < groups; ++g, responsibilities += step, share += 8, length += 8)
 #pragma GCC unroll 4
             for (int p = 0; p < kParts; ++p) {
                 const VD times = kept(load<VD>(share + p * kLanes));
                 const VD squared = kSquares ? kept(load<VD>(length + p * kLanes)) : VD{};
 #pragma GCC unroll 12
                 for (int l = 0; l < Many; ++l) {
-                    const VD weight = load<VD>(degrees + 8 * l + p * kLanes) * times;
-                    store(degrees + 8 * l + p * kLanes, weight);
+                    const VD weight = load<VD>(responsibilities + 8 * l + p * kLanes) * times;
+                    store(responsibilities + 8 * l + p * kLanes, weight);
                     mass[l] += weight;
                     if constexpr (kSquares)
                         spread[l] = fma(weight, squared, spread[l]);
@@ -101,8 +101,8 @@ private:
 #pragma GCC unroll 12
             for (int l = 0; l < Many; ++l)
                 sum[v][l] = load<VD>(to(v, l));
-        const double *from = leaf.columns + 8 * j, *degrees = leaf.logs(0) + 8 * c;
-        for (int g = 0; g < groups; ++g, degrees += step, from += apart)
+        const double *from = leaf.columns + 8 * j, *responsibilities = leaf.logs(0) + 8 * c;
+        for (int g = 0; g < groups; ++g, responsibilities += step, from += apart)
 #pragma GCC unroll 4
             for (int p = 0; p < kParts; ++p) {
                 VD value[Wide + kSquares];
@@ -114,10 +114,10 @@ private:
                     value[Wide + v] = value[v] * value[v];
 #pragma GCC unroll 12
                 for (int l = 0; l < Many; ++l) {
-                    const VD degree = kept(load<VD>(degrees + 8 * l + p * kLanes));
+                    const VD responsibility = kept(load<VD>(responsibilities + 8 * l + p * kLanes));
 #pragma GCC unroll 4
                     for (int v = 0; v < Wide + kSquares; ++v)
-                        sum[v][l] = fma(degree, value[v], sum[v][l]);
+                        sum[v][l] = fma(responsibility, value[v], sum[v][l]);
                 }
             }
 #pragma GCC unroll 4

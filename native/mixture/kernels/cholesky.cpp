@@ -1,7 +1,8 @@
 // cholesky.cpp: the upper U with U U' = C^-1, from Cholesky's C = R'R as U = R^-1.
 //
-// Matrices are upper triangles, row by row, and are replaced, four rows at a time. What earlier
-// rows or columns make of a tile of those four is added up in registers.
+// Matrices are upper triangles, row by row, and are replaced, four rows at a time. The products
+// of earlier rows or columns are added up in registers, by tiles of those four.
+#include "core/scratch.hpp"
 #include "mixture/kernels.hpp"
 #include "mixture/triangles.hpp"
 #include "simd/doubles.hpp"
@@ -68,19 +69,27 @@ COTERIE_INLINE void add_products(double* const* sums, const Triangle& R, int fir
 struct FourRows {
     double* row[kFour];
     size_t size;
-    FourRows(int d, double* memory) : size(static_cast<size_t>(kFour) * d) {
+    FourRows(int d, Scratch& scratch) : size(static_cast<size_t>(kFour) * d) {
+        double* memory = scratch.take<double>(size);
         for (int q = 0; q < kFour; ++q)
-            row[q] = memory + static_cast<size_t>(q) * d;
+            row[q] = memory ? memory + static_cast<size_t>(q) * d : nullptr;
     }
     void clear() { std::fill(row[0], row[0] + size, 0.0); }
 };
 
-// Columns [l, l + 4) of four rows of U, from the sums of what is to the left of them; `diagonal`: U
+struct Memory {
+    FourRows rows;
+    double* less; // (d, kFour)
+
+    Memory(int d, Scratch& scratch) : rows(d, scratch) { less = scratch.take<double>(rows.size); }
+};
+
+// Columns [l, l + 4) of four rows of U, from the sums to the left of them; `diagonal`: U
 // has its diagonal there. A vector holds one column, so that the four divisions of each, which wait
 // for those before, are one.
 COTERIE_INLINE void solve_four(double* const* sums, const Triangle& R, int l, bool diagonal) {
-    auto column = turned(load<D4>(sums[0] + l), load<D4>(sums[1] + l), load<D4>(sums[2] + l),
-                         load<D4>(sums[3] + l));
+    auto column = transposed(load<D4>(sums[0] + l), load<D4>(sums[1] + l), load<D4>(sums[2] + l),
+                             load<D4>(sums[3] + l));
 #pragma GCC unroll 4
     for (int p = 0; p < kFour; ++p) {
         const double* pivot = R.row(l + p) + l;
@@ -91,7 +100,7 @@ COTERIE_INLINE void solve_four(double* const* sums, const Triangle& R, int l, bo
         for (int j = p + 1; j < kFour; ++j)
             column.at[j] += column.at[p] * every4(pivot[j]);
     }
-    const auto row = turned(column.at[0], column.at[1], column.at[2], column.at[3]);
+    const auto row = transposed(column.at[0], column.at[1], column.at[2], column.at[3]);
     for (int q = 0; q < kFour; ++q)
         store(sums[q] + l, row.at[q]);
 }
@@ -109,13 +118,18 @@ inline void solve_last(double* const* sums, const Triangle& R, int l, bool diago
 
 } // namespace
 
-size_t root_scratch(int d) { return static_cast<size_t>(2) * kFour * d; }
+size_t root_scratch(int d) {
+    Scratch count;
+    Memory(d, count);
+    return count.used;
+}
 
 // False if the matrix is not positive definite.
-bool cholesky(double* values, int d, double* scratch) {
+bool cholesky(double* values, int d, void* scratch) {
     const Triangle C{values, d};
-    FourRows rows(d, scratch);          // of R, each less what is left of C
-    double* less = scratch + rows.size; // - R(l, i + q) of rows l < i
+    Scratch pieces(scratch);
+    // rows: of R, each less the rest of C; less: - R(l, i + q) of rows l < i.
+    auto [rows, less] = Memory(d, pieces);
     for (int i = 0; i < d; i += kFour) {
         const int count = std::min(kFour, d - i);
         rows.clear();
@@ -125,8 +139,8 @@ bool cholesky(double* values, int d, double* scratch) {
             for (int q = 0; q < count; ++q)
                 less[static_cast<size_t>(l) * kFour + q] = -C.row(l)[i + q];
         add_products(
-            rows.row, C, 0, i, [&](int l) { return less + static_cast<size_t>(l) * kFour; }, 1, i,
-            d);
+            rows.row, C, 0, i,
+            [less = less](int l) { return less + static_cast<size_t>(l) * kFour; }, 1, i, d);
         for (int p = 0; p < count; ++p) {
             double* pivot = rows.row[p];
             const double square = pivot[i + p];
@@ -148,11 +162,12 @@ bool cholesky(double* values, int d, double* scratch) {
 }
 
 // The same.
-bool inverse_root(double* values, int d, double* scratch) {
+bool inverse_root(double* values, int d, void* scratch) {
     if (!cholesky(values, d, scratch))
         return false;
     const Triangle R{values, d};
-    FourRows rows(d, scratch); // of U; before that, of what is known of them times R
+    Scratch pieces(scratch);
+    FourRows rows(d, pieces); // of U; before that, of their known columns times R
     double* const* sums = rows.row;
     const auto known = [&](int l) { return sums[0] + l; };
     for (int i = 0; i < d; i += kFour) { // rows of U from i on need rows of R from i on only

@@ -8,7 +8,7 @@ namespace {
 template <int D> struct Few {
     static constexpr int kTriangle = D * (D + 1) / 2;
     static constexpr int kSums = 1 + D + kTriangle; // mass, first and second moments
-    // Mean, or near the origin less what the factor makes of it; factor by column; offset.
+    // Mean, or near the origin less its product with the factor; factor by column; offset.
     static constexpr int kModel = D + kTriangle + 1;
 
     // out: (k, kModel)
@@ -24,7 +24,7 @@ template <int D> struct Few {
     }
 
     // Log densities of Groups times eight rows, `apart` from each other, and the lowest. All
-    // vectors take a step before the next one: what they share of the model is read once.
+    // vectors take a step before the next one: the model is read once for all of them.
     template <bool Near, int Groups>
     static COTERIE_INLINE void densities(const double* group, int apart, const double* model, int k,
                                          double* out, VD* lowest) {
@@ -90,7 +90,7 @@ template <int D> struct Few {
 #pragma GCC unroll 2
             for (int q = 0; q < kAtOnce; ++q)
                 sums[s][q] = load<VD>(at + 8 * s + q * kLanes);
-        const double* e = leaf.degrees + 8 * c + p * kLanes;
+        const double* e = leaf.responsibilities + 8 * c + p * kLanes;
         const double* share = leaf.share + p * kLanes;
         const double* x = leaf.columns + p * kLanes;
         const int groups = leaf.groups, e_stride = 8 * leaf.k, x_stride = 8 * leaf.padded;
@@ -140,18 +140,32 @@ template <int D> struct Few {
         return kept;
     }
 
-    static size_t doubles(const MixtureTask& task) {
-        return Leaf::doubles(task) + static_cast<size_t>(task.shape.k) * (8 * kSums + kModel);
+    struct Memory {
+        Leaf leaf;
+        double* lanes; // (k, kSums, 8)
+        double* model; // (k, kModel)
+
+        Memory(const MixtureTask& task, Scratch& scratch) : leaf(task, scratch) {
+            lanes = scratch.take<double>(static_cast<size_t>(task.shape.k) * 8 * kSums);
+            model = scratch.take<double>(static_cast<size_t>(task.shape.k) * kModel);
+        }
+    };
+    static size_t scratch_of(const MixtureTask& task) {
+        Scratch count;
+        Memory(task, count);
+        return count.used;
     }
 
     // Near: means are near the origin, so that they need not be subtracted. Returns false if that
     // lost digits.
     template <bool Near>
-    static bool chunk(const MixtureTask& task, int64_t begin, int64_t end, double* scratch,
+    static bool chunk(const MixtureTask& task, int64_t begin, int64_t end, void* scratch,
                       double* out, const Pause& pause) {
-        Leaf leaf(task, scratch);
+        Scratch pieces(scratch);
+        Memory memory(task, pieces);
+        Leaf& leaf = memory.leaf;
         const int k = leaf.k;
-        double *lanes = leaf.rest, *model = lanes + static_cast<size_t>(k) * 8 * kSums;
+        double *const lanes = memory.lanes, *const model = memory.model;
         std::memset(lanes, 0, sizeof(double) * k * 8 * kSums);
         if (task.computed())
             pack<Near>(task, model);
@@ -189,7 +203,7 @@ template <int D> struct Few {
         return kept;
     }
 
-    static void sweep(const MixtureTask& task, int64_t begin, int64_t end, double* scratch,
+    static void sweep(const MixtureTask& task, int64_t begin, int64_t end, void* scratch,
                       double* out, const Pause& pause) {
         sum_moments(
             task, [&]<bool Near>() { return chunk<Near>(task, begin, end, scratch, out, pause); });
@@ -200,14 +214,14 @@ template <int D> struct Few {
 
 size_t few_columns_scratch(const MixtureTask& task) {
     switch (task.shape.d) {
-    case 1: return Few<1>::doubles(task);
-    case 2: return Few<2>::doubles(task);
-    case 3: return Few<3>::doubles(task);
-    default: return Few<4>::doubles(task);
+    case 1: return Few<1>::scratch_of(task);
+    case 2: return Few<2>::scratch_of(task);
+    case 3: return Few<3>::scratch_of(task);
+    default: return Few<4>::scratch_of(task);
     }
 }
 
-void sweep_few_columns(const MixtureTask& task, int64_t begin, int64_t end, double* scratch,
+void sweep_few_columns(const MixtureTask& task, int64_t begin, int64_t end, void* scratch,
                        double* out, const Pause& pause) {
     switch (task.shape.d) {
     case 1: return Few<1>::sweep(task, begin, end, scratch, out, pause);

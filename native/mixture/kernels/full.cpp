@@ -13,30 +13,28 @@
 namespace coterie::COTERIE_LEVEL::mixture {
 namespace {
 
-struct Scratch {
+struct Memory {
+    Leaf leaf;
     size_t component; // numbers per component: mass (8), first (by blocks), blocks of the second
     double* sums;     // (k, component) if wanted
-    double* rows;     // (256, padded) of the leaf, if it is there by columns too
+    double* rows;     // (256, padded) of the leaf, if sums are wanted: columns may be there too
     double* moved;    // (kBatch / 8, padded, 8) rows less a mean
     Panel panel;
+    Products products;
+    Screen screen;
 
     static size_t per_component(int d) {
         return 8 + blocks_over(d) * kBlock + blocks_of(blocks_over(d));
     }
-    static size_t doubles(const MixtureTask& task) {
-        const size_t padded = (task.shape.d + 3) / 4 * 4;
-        const size_t sums = task.m_step.sums ? task.shape.k * per_component(task.shape.d) : 0;
-        return sums + (kBatch + (task.m_step.sums ? kLeafRows : 0)) * padded +
-               Panel::doubles(task.shape.d) + Screen::doubles(task) + Products::doubles(task);
-    }
-    Scratch(const MixtureTask& task, const Leaf& leaf)
-        : component(per_component(leaf.d)), sums(leaf.rest),
-          rows(sums + (task.m_step.sums ? leaf.k * component : 0)),
-          moved(rows + (task.m_step.sums ? kLeafRows * leaf.padded : 0)),
-          panel(leaf.d, moved + kBatch * leaf.padded) {}
+    Memory(const MixtureTask& task, Scratch& scratch)
+        : leaf(task, scratch), component(per_component(leaf.d)),
+          sums(scratch.take<double>(task.m_step.sums ? leaf.k * component : 0)),
+          rows(scratch.take<double>(task.m_step.sums ? kLeafRows * leaf.padded : 0)),
+          moved(scratch.take<double>(kBatch * leaf.padded)), panel(leaf.d, scratch),
+          products(task, scratch), screen(leaf, moved, scratch) {}
 };
 
-void densities(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch,
+void densities(const MixtureTask& task, const Leaf& leaf, const Memory& memory,
                const Pause& pause) {
     const int asked = (kBatch + leaf.k - 1) / leaf.k; // rows, by each component
     for (int g = 0; g < leaf.groups; g += kBatch / 8) {
@@ -45,7 +43,7 @@ void densities(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch
             pause();
             leaf.ask_ahead(task, 8 * g + std::min(kBatch, asked * c),
                            8 * g + std::min(kBatch, asked * (c + 1)));
-            log_densities(task, c, leaf.group(g), 8 * leaf.padded, groups, scratch.moved,
+            log_densities(task, c, leaf.group(g), 8 * leaf.padded, groups, memory.moved,
                           leaf.logs(g) + 8 * c, 8 * leaf.k);
         }
     }
@@ -53,10 +51,10 @@ void densities(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch
 
 // Gathers the rows that matter to component c, and adds them to its moments. pairs: those of the
 // leaf, or null if all are there.
-void maximise(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch, const Pairs* pairs,
+void maximise(const MixtureTask& task, const Leaf& leaf, const Memory& memory, const Pairs* pairs,
               int c) {
-    double* mass = scratch.sums + c * scratch.component;
-    const Panel& panel = scratch.panel;
+    double* mass = memory.sums + c * memory.component;
+    const Panel& panel = memory.panel;
     double *first = mass + 8, *second = first + panel.blocks * kBlock;
     const auto columns = [rows = leaf.rows, padded = leaf.padded](int b) {
         return [from = rows + kBlock * b, padded, left = padded - kBlock * b](int place)
@@ -85,21 +83,21 @@ void maximise(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch,
 }
 
 // Writes the sums of gathered rows.
-void write_sums(const MixtureTask& task, const Leaf& leaf, const Scratch& scratch, double* out) {
+void write_sums(const MixtureTask& task, const Leaf& leaf, const Memory& memory, double* out) {
     const int k = leaf.k, d = leaf.d;
     const int64_t triangle = task.shape.second();
     double *first = out + 1 + k, *second = first + static_cast<int64_t>(k) * d;
     std::fill(out + 1, out + task.shape.size(), 0.0);
     for (int c = 0; c < k; ++c) {
-        const double *from = scratch.sums + c * scratch.component, *firsts = from + 8;
-        const int blocks = scratch.panel.blocks;
+        const double *from = memory.sums + c * memory.component, *firsts = from + 8;
+        const int blocks = memory.panel.blocks;
         out[1 + c] = across(from);
         add_moments(firsts, firsts + blocks * kBlock, 0, blocks, d,
                     first + static_cast<int64_t>(c) * d, second + c * triangle);
     }
 }
 
-// Weights times degrees of all rows, component by component.
+// Weights times responsibilities of all rows, component by component.
 void write_shares(const MixtureTask& task, const Leaf& leaf, const Pairs* pairs) {
     for (int c = 0; c < leaf.k; ++c) {
         double* out = task.m_step.shares + static_cast<size_t>(c) * kStretch + leaf.first -
@@ -118,13 +116,12 @@ void write_shares(const MixtureTask& task, const Leaf& leaf, const Pairs* pairs)
 // One sweep over a chunk. together: where it pays, moments of all components are taken at once.
 class Sweep {
 public:
-    Sweep(const MixtureTask& task, bool together, double* memory, const Pause& pause)
-        : task_(task), pause_(pause), together_(together), leaf_(task, memory),
-          scratch_(task, leaf_), products_(leaf_, scratch_.panel.rest),
-          screen_(leaf_, scratch_.moved, scratch_.panel.rest + Products::doubles(task)),
-          columns_(leaf_.columns), limits_(task.out.degrees ? nullptr : task.model.limits) {
+    Sweep(const MixtureTask& task, bool together, Scratch scratch, const Pause& pause)
+        : task_(task), pause_(pause), together_(together), memory_(task, scratch),
+          columns_(leaf_.columns),
+          limits_(task.out.responsibilities ? nullptr : task.model.limits) {
         if (task.m_step.sums)
-            std::memset(scratch_.sums, 0, sizeof(double) * leaf_.k * scratch_.component);
+            std::memset(memory_.sums, 0, sizeof(double) * leaf_.k * memory_.component);
         if (together)
             products_.clear();
     }
@@ -138,7 +135,7 @@ public:
             out[0] = leaf_.likelihood.value();
         if (!task_.m_step.sums)
             return true;
-        write_sums(task_, leaf_, scratch_, out);
+        write_sums(task_, leaf_, memory_, out);
         const int k = leaf_.k;
         double *first = out + 1 + k, *second = first + static_cast<int64_t>(k) * leaf_.d;
         return !together_ || products_.write(task_.model.centres, out + 1, first, second);
@@ -160,21 +157,21 @@ private:
 
     void read(bool by_columns, bool by_rows) {
         leaf_.columns = by_columns ? columns_ : nullptr;
-        leaf_.rows = !by_rows ? nullptr : task_.m_step.sums ? scratch_.rows : columns_;
+        leaf_.rows = !by_rows ? nullptr : task_.m_step.sums ? memory_.rows : columns_;
         if (by_columns || by_rows)
             leaf_.read(task_);
     }
 
     void expect_all() {
         read(true, task_.m_step.sums && !together_);
-        densities(task_, leaf_, scratch_, pause_);
+        densities(task_, leaf_, memory_, pause_);
         if (task_.out.labels)
             return leaf_.choose_labels(task_.out.labels + leaf_.first);
         leaf_.exponentiate(0, leaf_.groups, true, limits_);
     }
 
-    // Computes what matters. Returns false if that is so much that all had better be computed, in
-    // the rest of this sweep as well.
+    // Computes the densities that matter. Returns false if they are so many that all had better be
+    // computed, in the rest of this sweep as well.
     bool expect_few() {
         read(false, task_.m_step.sums || !Screen::reads_in_place(task_));
         const int64_t computed = screen_.log_densities(task_, leaf_, pause_);
@@ -203,17 +200,17 @@ private:
             read(false, true);
         for (int c = 0; c < leaf_.k; ++c) {
             pause_();
-            maximise(task_, leaf_, scratch_, pairs_, c);
+            maximise(task_, leaf_, memory_, pairs_, c);
         }
     }
 
     const MixtureTask& task_;
     const Pause& pause_;
     const bool together_;
-    Leaf leaf_;
-    const Scratch scratch_;
-    const Products products_;
-    const Screen screen_;
+    Memory memory_;
+    Leaf& leaf_ = memory_.leaf;
+    const Products& products_ = memory_.products;
+    const Screen& screen_ = memory_.screen;
     const Pairs* pairs_ = nullptr; // of the leaf, if bounds left densities out
     double* const columns_;        // of the leaf, where it has them
     const double* const limits_;   // (k,) or null
@@ -222,13 +219,15 @@ private:
 } // namespace
 
 size_t full_scratch(const MixtureTask& task) {
-    return Leaf::doubles(task) + Scratch::doubles(task);
+    Scratch count;
+    Memory(task, count);
+    return count.used;
 }
 
-void sweep_full(const MixtureTask& task, int64_t begin, int64_t end, double* memory, double* out,
+void sweep_full(const MixtureTask& task, int64_t begin, int64_t end, void* memory, double* out,
                 const Pause& pause) {
     sum_moments(task, [&]<bool Together>() {
-        return Sweep(task, Together, memory, pause).run(begin, end, out);
+        return Sweep(task, Together, Scratch(memory), pause).run(begin, end, out);
     });
 }
 

@@ -12,7 +12,7 @@ constexpr int kBatch = 64; // rows that meet one component after the other
 // for the one before.
 constexpr int kTiled = kParts > 1 ? 1 : 4;
 
-// Groups of eight rows, `stride` apart, and what becomes of them: logs = before - squares of their
+// Groups of eight rows, `stride` apart, and their results: logs = before - squares of their
 // whitened columns. before and logs are `step` and `log_stride` apart.
 struct Tiled {
     const double* z;
@@ -81,7 +81,7 @@ COTERIE_INLINE void tile(const Tiled& rows, const double* u, int start, const do
 // The same for any number of groups.
 template <int Wide>
 void tiles(const Tiled& all, int groups, const double* u, int start, const double* shift) {
-    Tiled rows = all; // what is stored cannot change a copy
+    Tiled rows = all; // stores cannot change a copy
     for (; groups >= kTiled; groups -= kTiled, rows.skip(kTiled))
         tile<Wide, kTiled>(rows, u, start, shift);
     if constexpr (kTiled > 2)

@@ -45,15 +45,11 @@ struct Panel {
     double* values;        // (blocks, kPanel, kBlock)
     double* roots;         // (kPanel,)
     int32_t* places;       // (kPanel,)
-    double* rest;
 
-    static size_t doubles(int d) {
-        return static_cast<size_t>(kPanel) * (blocks_over(d) * kBlock + 2);
-    }
-    Panel(int d, double* memory) : blocks(blocks_over(d)), values(memory) {
-        roots = block(blocks);
-        places = reinterpret_cast<int32_t*>(roots + kPanel);
-        rest = roots + 2 * kPanel;
+    Panel(int d, Scratch& scratch) : blocks(blocks_over(d)) {
+        values = scratch.take<double>(static_cast<size_t>(blocks) * kPanel * kBlock);
+        roots = scratch.take<double>(kPanel);
+        places = scratch.take<int32_t>(kPanel);
     }
     double* block(int b) const { return values + static_cast<size_t>(b) * kPanel * kBlock; }
 
@@ -84,7 +80,7 @@ struct Panel {
             even[q] = load<Line>(sums + j);
         }
         double* const out = block(b);
-        const double* const root_of = roots; // what is stored does not change them
+        const double* const root_of = roots; // stores do not change them
         const int32_t* const place_of = places;
         const auto take = [&](int t, Line* sum) __attribute__((always_inline)) {
             const Line root = every_line(root_of[t]);

@@ -15,16 +15,27 @@ int part_begins(int blocks, int part, int parts) {
     return blocks - left;
 }
 
+struct Memory {
+    Panel panel;
+    double* sums; // mass (8), first moments and blocks of the second
+
+    Memory(int d, Scratch& scratch) : panel(d, scratch) {
+        sums = scratch.take<double>(8 + panel.blocks * kBlock + blocks_of(panel.blocks));
+    }
+};
+
 template <class T>
-void add(const MixtureTask& task, int64_t end, int c, int part, int parts, double* scratch,
+void add(const MixtureTask& task, int64_t end, int c, int part, int parts, void* scratch,
          double* out, const Pause& pause) {
     const int k = task.shape.k, d = task.shape.d;
-    Panel panel(d, scratch);
+    Scratch pieces(scratch);
+    Memory memory(d, pieces);
+    Panel& panel = memory.panel;
     const int padded = panel.blocks * kBlock;
     const int from = part_begins(panel.blocks, part, parts),
               to = part_begins(panel.blocks, part + 1, parts);
     panel.first = from;
-    double *mass = panel.rest, *first = mass + 8, *second = first + padded;
+    double *mass = memory.sums, *first = mass + 8, *second = first + padded;
     std::memset(mass, 0,
                 sizeof(double) *
                     (8 + padded + blocks_of(panel.blocks - from) - blocks_of(panel.blocks - to)));
@@ -59,12 +70,13 @@ void add(const MixtureTask& task, int64_t end, int c, int part, int parts, doubl
 } // namespace
 
 size_t moments_scratch(const MixtureTask& task) {
-    const int blocks = blocks_over(task.shape.d);
-    return Panel::doubles(task.shape.d) + 8 + blocks * kBlock + blocks_of(blocks);
+    Scratch count;
+    Memory(task.shape.d, count);
+    return count.used;
 }
 
 void add_moments(const MixtureTask& task, int64_t end, int component, int part, int parts,
-                 double* scratch, double* out, const Pause& pause) {
+                 void* scratch, double* out, const Pause& pause) {
     if (task.rows.block->kind == Kind::float32)
         add<float>(task, end, component, part, parts, scratch, out, pause);
     else

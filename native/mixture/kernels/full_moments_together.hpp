@@ -2,10 +2,10 @@
 // them.
 //
 // Products of two columns are found once, about the origin, and each component adds them up by its
-// degrees: a product of two matrices, without a root, a mean or a gathered row for each component.
-// With a column of ones after the others, first moments and masses are such sums as well. They are
-// moved to the centres at the end. That costs digits if a centre is far from the origin, beside the
-// rows that belong to it; `write` says whether all were near enough.
+// responsibilities: a product of two matrices, without a root, a mean or a gathered row for each
+// component. With a column of ones after the others, first moments and masses are such sums as
+// well. They are moved to the centres at the end. That costs digits if a centre is far from the
+// origin, beside the rows that belong to it; `write` says whether all were near enough.
 #pragma once
 
 #include <array>
@@ -17,11 +17,11 @@ namespace coterie::COTERIE_LEVEL::mixture {
 
 constexpr int kSummed = 128;            // rows that are added up before they are added to the sums
 constexpr int kApart = kSummed + kLine; // columns begin in different banks of the first cache
-constexpr int kAtHand = 16;             // components whose degrees stay in that cache
+constexpr int kAtHand = 16;             // components whose responsibilities stay in that cache
 
 // Adds moments to first: (k, d), second: (k, triangle), about the centres, and to mass: (k,).
 // sum(c, i, j): of the products of columns i <= j about the origin, where column d is ones. Returns
-// false if too many digits are lost; what was written is then of no use.
+// false if too many digits are lost; the sums are then of no use.
 template <class Sum>
 COTERIE_INLINE bool move_moments(int k, int d, const double* centres, double* mass, double* first,
                                  double* second, const Sum& sum) {
@@ -56,16 +56,12 @@ struct Products {
 
     static int all_pairs(int d) { return ((d + 1) * (d + 2) / 2 + 2) / 3 * 3; }
 
-    static size_t doubles(const MixtureTask& task) {
-        const int k = task.shape.k, d = task.shape.d;
-        return task.path.about_origin ? static_cast<size_t>(kApart) * (d + 1 + 3) +
-                                            static_cast<size_t>(all_pairs(d)) * (k + kLine - 1)
-                                      : 0;
-    }
-    Products(const Leaf& leaf, double* memory)
-        : k(leaf.k), d(leaf.d), count(all_pairs(d)), wide(k + kLine - 1), columns(memory) {
-        pairs = columns + (d + 1) * kApart;
-        sums = pairs + 3 * kApart;
+    Products(const MixtureTask& task, Scratch& scratch)
+        : k(task.shape.k), d(task.shape.d), count(all_pairs(d)), wide(k + kLine - 1) {
+        const size_t wanted = task.path.about_origin; // else there are none
+        columns = scratch.take<double>(wanted * (d + 1) * kApart);
+        pairs = scratch.take<double>(wanted * 3 * kApart);
+        sums = scratch.take<double>(wanted * count * wide);
     }
 
     void clear() const {
@@ -97,7 +93,7 @@ struct Products {
 private:
     // Columns of groups of eight rows, `stride` apart, each in one piece.
     void copy(const double* group, int stride, int groups) const {
-        double* out = columns; // what is stored cannot change a copy, and so it stays in a register
+        double* out = columns; // stores cannot change a copy: it stays in a register
         for (const double* end = group + 8 * d; group < end; group += 8, out += kApart)
             for (int q = 0; q < groups; ++q)
 #pragma GCC unroll 4
@@ -113,7 +109,7 @@ private:
     static_assert(kMost == kLine);              // and are stored side by side
 
     // Adds `side` components, from c on.
-    void add_some(int c, int side, const double* degrees, int groups) const {
+    void add_some(int c, int side, const double* responsibilities, int groups) const {
         using Add = void (Products::*)(const double*, const Three&, int, double*) const;
         static constexpr auto kAdd = []<int... Less>(std::integer_sequence<int, Less...>) {
             return std::array<std::array<Add, kMost>, 2>{
@@ -138,12 +134,12 @@ private:
             for (int tile = 0; tile < tiles; ++tile) {
                 const int from = begins[tile], few = begins[tile + 1] - from;
                 const Add add_tile = kAdd[tile == 0][few - 1];
-                (this->*add_tile)(degrees + 8 * from, three, groups, to + from);
+                (this->*add_tile)(responsibilities + 8 * from, three, groups, to + from);
             }
         }
     }
 
-    // What all components have of product v, over all lanes.
+    // The sums of product v over all lanes, by component.
     template <int... L>
     static COTERIE_INLINE Line lanes_of(const Line (&sum)[kMost][3], int v,
                                         std::integer_sequence<int, L...>) {
@@ -152,7 +148,7 @@ private:
 
     // Count components. Find: the products of this three are not there yet.
     template <int Count, bool Find>
-    void add_to(const double* degrees, const Three& three, int groups, double* to) const {
+    void add_to(const double* responsibilities, const Three& three, int groups, double* to) const {
         Line sum[kMost][3] = {};
         const double *left[3], *right[3];
         for (int v = 0; v < 3; ++v)
@@ -162,7 +158,7 @@ private:
         constexpr bool kHalves = kLine < 8;
         int step = kHalves ? 4 : all; // to the other half of the group, or to the next group
         for (int t = 0; t < 8 * groups;
-             t += kLine, degrees += step, step = kHalves ? all - step : all) {
+             t += kLine, responsibilities += step, step = kHalves ? all - step : all) {
             Line p[3];
 #pragma GCC unroll 3
             for (int v = 0; v < 3; ++v)
@@ -174,10 +170,10 @@ private:
                 }
 #pragma GCC unroll 8
             for (int l = 0; l < Count; ++l) {
-                const Line degree = kept(load<Line>(degrees + 8 * l));
+                const Line responsibility = kept(load<Line>(responsibilities + 8 * l));
 #pragma GCC unroll 3
                 for (int v = 0; v < 3; ++v)
-                    sum[l][v] = fma(degree, p[v], sum[l][v]);
+                    sum[l][v] = fma(responsibility, p[v], sum[l][v]);
             }
         }
 #pragma GCC unroll 3

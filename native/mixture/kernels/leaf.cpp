@@ -1,4 +1,4 @@
-// leaf.cpp: log-likelihood, degrees and labels of a leaf of rows.
+// leaf.cpp: log-likelihood, responsibilities and labels of a leaf of rows.
 #include "mixture/kernels/leaf.hpp"
 
 namespace coterie::COTERIE_LEVEL::mixture {
@@ -9,7 +9,7 @@ constexpr double kLog2 = 0.69314718055994530942;
 // Exponentials of log densities up to this size, and sums of them, are far from the ends of
 // float64.
 constexpr double kNear = 900.0;
-// Of the bits of a float64: the fraction, and what makes it a number from one to two.
+// Of the bits of a float64: the fraction, and the exponent of numbers from one to two.
 constexpr int64_t kFraction = (int64_t{1} << 52) - 1, kOne = int64_t{1023} << 52;
 
 // A function of its own, so that nothing else asks for registers.
@@ -35,17 +35,18 @@ void lower(double* logs, int k, const double* limits, double* top) {
 
 } // namespace
 
-// Must log densities be lowered, before they become exponentials? What is shown of a row must not
+// Must log densities be lowered, before they become exponentials? The outputs of a row must not
 // depend on the rows beside it, and one component has all of a row, to the last bit.
 bool Leaf::far_below(const MixtureTask& task, const VD* lowest) const {
-    bool near = k > 1 && !task.out.scores && !task.out.degrees &&
+    bool near = k > 1 && !task.out.scores && !task.out.responsibilities &&
                 *std::max_element(task.model.offsets, task.model.offsets + k) < kNear;
     for (int p = 0; p < kParts; ++p)
         near = near && !above(every(-kNear), lowest[p]);
     return !near;
 }
 
-// Log densities of groups [from, to) become exponentials, and of these totals and shares.
+// Log densities of groups [from, to) become exponentials, and of these totals and shares: the
+// logarithm of a total, plus the largest, is the log-sum-exp of a row.
 void Leaf::exponentiate(int from, int to, bool lowered, const double* limits) {
     if (lowered)
         for (int g = from; g < to; ++g)
@@ -113,7 +114,7 @@ void Leaf::choose_labels(int32_t* out) const {
         }
 }
 
-// After all groups are exponentiated: log-likelihood, scores, degrees, shares.
+// After all groups are exponentiated: log-likelihood, scores, responsibilities, shares.
 void Leaf::finish(const MixtureTask& task) {
     for (int r = n; r < 8 * groups; ++r)
         top[r] = 0.0, total[r] = 1.0;
@@ -127,10 +128,11 @@ void Leaf::finish(const MixtureTask& task) {
         }
     else
         likelihood.add(top, total, groups);
-    if (task.out.degrees)
+    if (task.out.responsibilities)
         for (int r = 0; r < n; ++r)
             for (int c = 0; c < k; ++c)
-                task.out.degrees[(first + r) * k + c] = logs(r / 8)[8 * c + r % 8] * share[r];
+                task.out.responsibilities[(first + r) * k + c] =
+                    logs(r / 8)[8 * c + r % 8] * share[r];
     if (weights)
         for (int r = 0; r < n; ++r)
             share[r] *= weights[r];
@@ -138,7 +140,7 @@ void Leaf::finish(const MixtureTask& task) {
         share[r] = 0.0;
 }
 
-// Exponentials become weights times degrees; what is no number becomes zero. Returns how many are
+// Exponentials become weights times responsibilities; NaN becomes zero. Returns how many are
 // above that.
 int64_t Leaf::weigh() const {
     VL count = {};
@@ -158,14 +160,14 @@ int64_t Leaf::weigh() const {
     return sum;
 }
 
-// Degrees of belonging that the caller knows.
+// Responsibilities that the caller knows.
 void Leaf::take_given(const MixtureTask& task) {
-    std::memset(degrees, 0, sizeof(double) * 8 * groups * static_cast<size_t>(k));
+    std::memset(responsibilities, 0, sizeof(double) * 8 * groups * static_cast<size_t>(k));
     for (int r = 0; r < n; ++r) {
         double* e = logs(r / 8) + r % 8;
-        if (task.m_step.given_degrees)
+        if (task.m_step.given_responsibilities)
             for (int c = 0; c < k; ++c)
-                e[8 * c] = task.m_step.given_degrees[(first + r) * k + c];
+                e[8 * c] = task.m_step.given_responsibilities[(first + r) * k + c];
         else
             e[8 * (task.m_step.given_labels ? task.m_step.given_labels[first + r] : 0)] = 1.0;
         share[r] = task.rows.block->weight(first + r);

@@ -1,18 +1,18 @@
-// leaf.hpp: what all mixture kernels share: reading a leaf of rows, and its degrees of
-// belonging.
+// leaf.hpp: a leaf of rows and its responsibilities, for all mixture kernels.
 //
 // Rows are kept eight by eight: in a group, column after column of eight rows. Logs of densities
-// become degrees in place: (groups, k, 8).
+// become responsibilities in place: (groups, k, 8).
 #pragma once
 
+#include "core/scratch.hpp"
 #include "mixture/kernels.hpp"
 #include "mixture/triangles.hpp"
 #include "simd/exponential.hpp"
 
 namespace coterie::COTERIE_LEVEL::mixture {
 
-constexpr int kAbreast = kParts > 1 ? 1 : 4; // groups of rows that meet components together
-constexpr int kSomeGroups = 8; // of rows: from density to degree they stay in the nearest cache
+constexpr int kGroupsTogether = kParts > 1 ? 1 : 4; // groups of rows that meet components together
+constexpr int kSomeGroups = 8;                      // of rows: few enough for the nearest cache
 
 // Calls work<n>(), for 1 <= n <= Most.
 template <int Most, class Work> COTERIE_INLINE void pick(int n, const Work& work) {
@@ -23,8 +23,8 @@ template <int Most, class Work> COTERIE_INLINE void pick(int n, const Work& work
 }
 
 // Four rows of four columns become four columns of eight rows, of which these are one half.
-COTERIE_INLINE void store_turned(D4 r0, D4 r1, D4 r2, D4 r3, double* out) {
-    const auto column = turned(r0, r1, r2, r3);
+COTERIE_INLINE void store_transposed(D4 r0, D4 r1, D4 r2, D4 r3, double* out) {
+    const auto column = transposed(r0, r1, r2, r3);
 #pragma GCC unroll 4
     for (int q = 0; q < 4; ++q)
         store(out + 8 * q, column.at[q]);
@@ -51,8 +51,8 @@ private:
     double logs_ = 0.0;
 };
 
-// Where rows go that are read four or eight at a time. It is copied before they are: what is stored
-// cannot change a copy, and so it stays in registers.
+// The destination of rows that are read four or eight at a time. Kernels use a copy of it: stores
+// cannot change a copy, so that it stays in registers.
 struct Squares {
     double *columns, *rows; // of a leaf
     int d, padded;
@@ -72,7 +72,7 @@ struct Squares {
                 if (rows)
                     store(rows + (8 * g + 4 * half + q) * padded + j, row[q]);
             }
-            store_turned(row[0], row[1], row[2], row[3], out);
+            store_transposed(row[0], row[1], row[2], row[3], out);
         }
     }
 
@@ -88,7 +88,7 @@ struct Squares {
         if (rows)
             for (int q = 0; q < 8; ++q)
                 store(rows + (8 * g + q) * padded + j, row[q]);
-        turn_eight(row);
+        transpose_eight(row);
 #pragma GCC unroll 8
         for (int q = 0; q < 8; ++q)
             store(out + 8 * q, row[q]);
@@ -105,36 +105,31 @@ COTERIE_INLINE double least_log(const double* limits, int c) {
     return limits ? std::max(limits[c], -1021.0) : -1021.0;
 }
 
-// Scratch of one thread, laid out by `Leaf::doubles`.
+// A leaf, in scratch of one thread.
 struct Leaf {
     int k, d, padded; // padded: d rounded up to 4
     int n = 0;        // rows in this leaf
     int groups = 0;
     int64_t first = 0;        // in the block
     double* columns;          // (groups, padded, 8); or null
-    double* degrees;          // (groups, k, 8), and room for kTogether vectors
+    double* responsibilities; // (groups, k, 8), and room for kTogether vectors
     double* top;              // (256,) log density of which each row's exponentials are parts
     double* total;            // (256,) their sum
     double* share;            // (256,) weight / total; zero beyond the last row
     double* rows = nullptr;   // (256, padded) the same, row by row, where a kernel wants it
-    double* rest;             // what a kernel needs besides
     LogLikelihood likelihood; // of all leaves so far
 
-    static size_t doubles(const MixtureTask& task) {
-        const size_t padded = (task.shape.d + 3) / 4 * 4;
-        return kLeafRows * (padded + task.shape.k + 3) + kTogether * kLanes;
-    }
-    Leaf(const MixtureTask& task, double* scratch)
+    Leaf(const MixtureTask& task, Scratch& scratch)
         : k(task.shape.k), d(task.shape.d), padded((d + 3) / 4 * 4) {
-        columns = scratch;
-        degrees = columns + kLeafRows * padded;
-        top = degrees + static_cast<size_t>(kLeafRows) * k + kTogether * kLanes;
-        total = top + kLeafRows;
-        share = total + kLeafRows;
-        rest = share + kLeafRows;
+        columns = scratch.take<double>(static_cast<size_t>(kLeafRows) * padded);
+        responsibilities =
+            scratch.take<double>(static_cast<size_t>(kLeafRows) * k + kTogether * kLanes);
+        top = scratch.take<double>(kLeafRows);
+        total = scratch.take<double>(kLeafRows);
+        share = scratch.take<double>(kLeafRows);
     }
     double* group(int g) const { return columns + g * 8 * padded; }
-    double* logs(int g) const { return degrees + static_cast<size_t>(g) * 8 * k; }
+    double* logs(int g) const { return responsibilities + static_cast<size_t>(g) * 8 * k; }
 
     // From now on rows [begin, end).
     void place(int64_t begin, int64_t end) {
@@ -203,7 +198,7 @@ struct Leaf {
         std::memset(out, 0, sizeof(double) * padded * (8 * groups - n));
     }
 
-    // The same at the last rows or columns; what lies beyond them becomes zero.
+    // The same at the last rows or columns; values beyond them become zero.
     template <class T> void read_edge(const T* x, Squares squares, int g, int j) {
         double square[8][4] = {};
         const int wide = d - j < 4 ? d - j : 4;
@@ -260,9 +255,9 @@ struct Leaf {
             for (auto& one : lowest)
                 one = every(INFINITY);
             int g = from;
-            for (; g + kAbreast <= to; g += kAbreast) {
-                ask_ahead(task, 8 * g, 8 * (g + kAbreast));
-                densities.template operator()<kAbreast>(g, lowest);
+            for (; g + kGroupsTogether <= to; g += kGroupsTogether) {
+                ask_ahead(task, 8 * g, 8 * (g + kGroupsTogether));
+                densities.template operator()<kGroupsTogether>(g, lowest);
             }
             for (; g < to; ++g)
                 densities.template operator()<1>(g, lowest);
@@ -280,9 +275,9 @@ struct Leaf {
     void take_given(const MixtureTask& task);
 };
 
-// A sweep over rows [begin, end), leaf by leaf. expect() finds the degrees of belonging of a leaf,
-// or its labels where those are wanted; given() takes degrees that the caller knows; maximise()
-// adds the leaf to the sums.
+// A sweep over rows [begin, end), leaf by leaf. expect() finds the responsibilities of a leaf,
+// or its labels where those are wanted; given() takes responsibilities that the caller knows;
+// maximise() adds the leaf to the sums.
 template <class Expect, class Given, class Maximise>
 COTERIE_INLINE void for_leaves(const MixtureTask& task, Leaf& leaf, int64_t begin, int64_t end,
                                const Pause& pause, const Expect& expect, const Given& given,

@@ -1,8 +1,8 @@
 // screen.cpp: bounds of log densities in float32, as far as they are needed, and the
 // densities that they leave over.
 //
-// A log density is at most offset - |y|^2 + what rounding may hide. With v of length one, and the
-// columns of y in two parts, the first p and the rest,
+// A log density is at most offset - |y|^2 + the error that rounding may hide. With v of length one,
+// and the columns of y in two parts, the first p and the rest,
 //     |y|^2 >= |y_first|^2 + (v_rest'y_rest)^2 / |v_rest|^2.
 // There v_rest'y_rest = v'y - v_first'y_first, and v'y is a single product of the row, see
 // screen_directions.cpp. If v points towards the mean that is nearest to the row, that is most of
@@ -11,8 +11,8 @@
 //
 // For any t in (0, 1) and an error e of y_first, |y|^2 >= (1 - t) |y + e|^2 - (1 / t - 1) |e|^2;
 // here t = 2^-9, and |e|^2 is bounded in the mixture's `screen_base` and, by the row's length,
-// `screen_slope`. What rounding may do to v'y - v_first'y_first is subtracted from its size. So a
-// row is done as soon as its bound is `needed`; what is no number never is.
+// `screen_slope`. The rounding error of v'y - v_first'y_first is subtracted from its size. So a
+// row is done as soon as its bound is `needed`; a bound that is no number never is.
 #include "mixture/kernels/screen.hpp"
 
 namespace coterie::COTERIE_LEVEL::mixture {
@@ -21,10 +21,10 @@ namespace {
 constexpr float kHuge = 1e37f;
 constexpr int kFour = 4;            // rows that meet a matrix together
 constexpr int kVectors = kSide / W; // in a stretch of its columns
-constexpr int kAhead = 24;          // columns that are turned at a time
+constexpr int kAhead = 24;          // columns that are transposed at a time
 constexpr uint32_t kAll = (1u << W) - 1;
 
-// Four rows times kSide columns of a matrix (1 + d, stride), less what it begins with.
+// Four rows times kSide columns of a matrix (1 + d, stride), less its first row.
 COTERIE_INLINE void products(const float* const* z, int d, const float* matrix, int stride,
                              VF (*dots)[kVectors]) {
     VF sum[kFour][kVectors];
@@ -44,7 +44,7 @@ COTERIE_INLINE void products(const float* const* z, int d, const float* matrix, 
             dots[q][p] = sum[q][p];
 }
 
-// What is known of kGroup rows after some columns.
+// Sums over the first columns of kGroup rows.
 struct Bound {
     VF squares[2], along[2], rest[2]; // |y_first|^2, v_first'y_first, |v_rest|^2
 };
@@ -78,11 +78,11 @@ void tile32(const float* z, const float* u, int start, const float* shift, const
 }
 
 // Columns [begin, end) of kGroup rows, side by side.
-void turn(const float* const* from, int begin, int end, float* out) {
+void transpose_rows(const float* const* from, int begin, int end, float* out) {
     for (int i = begin; i < end; i += 4)
         for (int q = 0; q < kGroup; q += 4) {
-            const auto column = turned(load<F4>(from[q] + i), load<F4>(from[q + 1] + i),
-                                       load<F4>(from[q + 2] + i), load<F4>(from[q + 3] + i));
+            const auto column = transposed(load<F4>(from[q] + i), load<F4>(from[q + 1] + i),
+                                           load<F4>(from[q + 2] + i), load<F4>(from[q + 3] + i));
             for (int l = 0; l < 4; ++l)
                 store(out + (i + l) * kGroup + q, column.at[l]);
         }
@@ -108,7 +108,7 @@ COTERIE_INLINE void with_columns(const MixtureTask& task, const Leaf& leaf, cons
         in_place(static_cast<const double*>(task.rows.block->values) + leaf.first * leaf.d);
 }
 
-// order: places by what they lack, so that those that need about as many columns come together.
+// order: places by their lack, so that those that need about as many columns come together.
 void sort_by_lack(const float* lack, int count, float most, uint8_t* order) {
     constexpr int kBuckets = 64;
     const float scale = most > 0 ? (kBuckets - 1) / most : 0.f;
@@ -127,29 +127,29 @@ void sort_by_lack(const float* lack, int count, float most, uint8_t* order) {
 
 } // namespace
 
-Screen::Screen(const Leaf& leaf, double* batch, double* memory) {
-    const size_t padded = leaf.padded;
-    moved = batch;
-    pairs.values = leaf.degrees;
-    pairs.marks = reinterpret_cast<uint64_t*>(memory);
-    picked = memory + Pairs::kWords * leaf.k;
-    found = picked + kBatch * padded;
-    rows = reinterpret_cast<float*>(found + kBatch);
-    squares = rows + kLeafRows * padded;
-    lengths = squares + kLeafRows;
-    tops = lengths + kLeafRows;
-    turned = tops + kLeafRows;
-    towards = turned + kGroup * padded;
-    nothing = towards + kGroup * padded;
-    along = nothing + padded;
-    best = reinterpret_cast<int32_t*>(along + static_cast<size_t>(leaf.k) * kLeafRows);
-    list = best + kLeafRows;
-    starts = list + kLeafRows;
-    counts = starts + leaf.k + 1;
-    waiting = reinterpret_cast<uint8_t*>(counts + leaf.k);
+Screen::Screen(const Leaf& leaf, double* moved_, Scratch& scratch) : moved(moved_) {
+    const size_t padded = leaf.padded, k = leaf.k;
+    pairs.values = leaf.responsibilities;
+    pairs.marks = scratch.take<uint64_t>(Pairs::kWords * k);
+    picked = scratch.take<double>(kBatch * padded);
+    found = scratch.take<double>(kBatch);
+    rows = scratch.take<float>(kLeafRows * padded);
+    squares = scratch.take<float>(kLeafRows);
+    lengths = scratch.take<float>(kLeafRows);
+    tops = scratch.take<float>(kLeafRows);
+    transposed = scratch.take<float>(kGroup * padded);
+    towards = scratch.take<float>(kGroup * padded);
+    nothing = scratch.take<float>(padded);
+    along = scratch.take<float>(k * kLeafRows);
+    best = scratch.take<int32_t>(kLeafRows);
+    list = scratch.take<int32_t>(kLeafRows);
+    starts = scratch.take<int32_t>(k + 1);
+    counts = scratch.take<int32_t>(k);
+    waiting = scratch.take<uint8_t>(k * kLeafRows);
     pairs.starts = starts;
     pairs.places = waiting;
-    std::memset(nothing, 0, sizeof(float) * padded);
+    if (scratch)
+        std::memset(nothing, 0, sizeof(float) * padded);
 }
 
 // The leaf in float32.
@@ -223,8 +223,8 @@ void Screen::compute(const MixtureTask& task, const Leaf& leaf, int c, const int
                 from[q] = places[std::min(4 * g + q, count - 1)];
             double* to = picked + g / 2 * stride + g % 2 * 4;
             for (int i = 0; i < leaf.padded; i += 4)
-                store_turned(four(from[0], i), four(from[1], i), four(from[2], i), four(from[3], i),
-                             to + 8 * i);
+                store_transposed(four(from[0], i), four(from[1], i), four(from[2], i),
+                                 four(from[3], i), to + 8 * i);
         }
     });
     coterie::COTERIE_LEVEL::mixture::log_densities(task, c, picked, stride, groups, moved, found,
@@ -331,13 +331,13 @@ int Screen::survivors(const MixtureTask& task, const Leaf& leaf, int c) const {
             const int wide = d - j < kTile ? d - j : kTile;
             if (j + wide > there) {
                 const int more = std::min(leaf.padded, there + kAhead);
-                turn(z, there, more, turned);
-                turn(v, there, more, towards);
+                transpose_rows(z, there, more, transposed);
+                transpose_rows(v, there, more, towards);
                 there = more;
             }
             constexpr decltype(&tile32<1>) kTiles[] = {nullptr,   tile32<1>, tile32<2>, tile32<3>,
                                                        tile32<4>, tile32<5>, tile32<6>};
-            kTiles[wide](turned, u, j, shift + j, towards + j * kGroup, bound);
+            kTiles[wide](transposed, u, j, shift + j, towards + j * kGroup, bound);
             u += static_cast<size_t>(j + wide) * wide;
             j += wide;
             for (int p = 0; p < 2; ++p) {

@@ -2,6 +2,7 @@
 //
 // With F the factor of component c, a row is y = F'(z - m) there. Towards the mean of `own` points
 // v = F'(m_own - m) / |F'(m_own - m)|, and v'y = (F v)'z - (F v)'m: one product of a row.
+#include "core/scratch.hpp"
 #include "mixture/kernels/leaf.hpp"
 
 namespace coterie::COTERIE_LEVEL::mixture {
@@ -51,23 +52,38 @@ template <class Visit> COTERIE_INLINE void for_tiles(const double* u, int d, con
     }
 }
 
+// Eight vectors side by side each, (d, 8).
+struct Memory {
+    double *between, *v, *along;
+
+    Memory(int d, Scratch& scratch) {
+        between = scratch.take<double>(8 * d);
+        v = scratch.take<double>(8 * d);
+        along = scratch.take<double>(8 * d);
+    }
+};
+
 } // namespace
+
+size_t directions_scratch(const MixtureTask& task) {
+    Scratch count;
+    Memory(task.shape.d, count);
+    return count.used;
+}
 
 // directions: (k, 1 + d) of c: (F v)'m and F v for every `own`; units: v. Zeros, which bound
 // nothing, where means are the same.
-size_t directions_scratch(const MixtureTask& task) {
-    return static_cast<size_t>(3) * 8 * task.shape.d;
-}
-
-void find_directions(const MixtureTask& task, int c, double* scratch, float* directions,
+void find_directions(const MixtureTask& task, int c, void* scratch, float* directions,
                      float* units) {
     const int k = task.shape.k, d = task.shape.d, padded = (d + 3) / 4 * 4;
     const double* factor = task.model.factors + c * packed_factor(d);
     const double* mean = task.model.means + static_cast<size_t>(c) * d;
-    double *between = scratch, *v = between + 8 * d, *along = v + 8 * d;
+    Scratch pieces(scratch);
+    const auto [between, v, along] = Memory(d, pieces);
     for (int first = 0; first < k; first += 8) {
         const int few = std::min(8, k - first);
-        std::fill(scratch, scratch + directions_scratch(task), 0.0);
+        for (double* vectors : {between, v, along})
+            std::fill(vectors, vectors + 8 * d, 0.0);
         for (int q = 0; q < few; ++q)
             for (int i = 0; i < d; ++i)
                 between[8 * i + q] =

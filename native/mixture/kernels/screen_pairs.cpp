@@ -1,4 +1,4 @@
-// screen_pairs.cpp: from log densities to degrees of belonging, pair by pair.
+// screen_pairs.cpp: from log densities to responsibilities, pair by pair.
 #include "mixture/kernels/screen_pairs.hpp"
 
 namespace coterie::COTERIE_LEVEL::mixture {
@@ -50,7 +50,7 @@ void Pairs::exponentiate(const Leaf& leaf, const double* limits) const {
         store(leaf.share + r, every(1.0) / load<VD>(total + r));
 }
 
-// Exponentials become weights times degrees.
+// Exponentials become weights times responsibilities.
 void Pairs::weigh(const Leaf& leaf) const {
     for (int t = 0; t < starts[leaf.k]; ++t)
         values[t] *= leaf.share[places[t]];

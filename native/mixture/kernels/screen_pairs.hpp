@@ -1,5 +1,5 @@
-// screen_pairs.hpp: degrees of belonging of a leaf where few matter, pair by pair of a component
-// and a row. Bit for bit what leaf.cpp finds of all of them: the others are zeros.
+// screen_pairs.hpp: responsibilities of a leaf where few matter, pair by pair of a component
+// and a row. The results are bit for bit those of leaf.cpp for all of them: the others are zeros.
 #pragma once
 
 #include "mixture/kernels/leaf.hpp"

@@ -6,16 +6,16 @@ namespace coterie::COTERIE_LEVEL::mixture {
 size_t few_columns_scratch(const MixtureTask&);
 size_t axes_scratch(const MixtureTask&);
 size_t full_scratch(const MixtureTask&);
-void sweep_few_columns(const MixtureTask&, int64_t, int64_t, double*, double*, const Pause&);
-void sweep_axes(const MixtureTask&, int64_t, int64_t, double*, double*, const Pause&);
-void sweep_full(const MixtureTask&, int64_t, int64_t, double*, double*, const Pause&);
+void sweep_few_columns(const MixtureTask&, int64_t, int64_t, void*, double*, const Pause&);
+void sweep_axes(const MixtureTask&, int64_t, int64_t, void*, double*, const Pause&);
+void sweep_full(const MixtureTask&, int64_t, int64_t, void*, double*, const Pause&);
 size_t moments_scratch(const MixtureTask&);
-void add_moments(const MixtureTask&, int64_t, int, int, int, double*, double*, const Pause&);
+void add_moments(const MixtureTask&, int64_t, int, int, int, void*, double*, const Pause&);
 size_t directions_scratch(const MixtureTask&);
-void find_directions(const MixtureTask&, int, double*, float*, float*);
+void find_directions(const MixtureTask&, int, void*, float*, float*);
 size_t root_scratch(int);
-bool cholesky(double*, int, double*);
-bool inverse_root(double*, int, double*);
+bool cholesky(double*, int, void*);
+bool inverse_root(double*, int, void*);
 
 namespace {
 
@@ -28,7 +28,7 @@ size_t sweep_scratch(const MixtureTask& task) {
     return 0;
 }
 
-void sweep(const MixtureTask& task, int64_t begin, int64_t end, double* scratch, double* out,
+void sweep(const MixtureTask& task, int64_t begin, int64_t end, void* scratch, double* out,
            const Pause& pause) {
     switch (task.path.kernel) {
     case MixtureKernel::few_columns:

@@ -2,8 +2,8 @@
 //
 // A block of a few columns fits into the nearest cache: there its numbers are looked at and, if of
 // another type, converted, and then written as parts of rows, 4 x 4 at a time. Memory sets the
-// pace, so large results bypass the caches, which would first have to read what is then
-// overwritten.
+// pace, so large results bypass the caches, which would first have to read memory that
+// is then overwritten.
 #include "table/interleave.hpp"
 
 #include <algorithm>
@@ -57,12 +57,12 @@ template <class T> bool all_finite(const T* values, int64_t count) {
 template <class T> using Four = std::conditional_t<sizeof(T) == 8, D4, F4>;
 
 #if defined(__AVX2__)
-constexpr bool kTurned = true;
+constexpr bool kTransposed = true;
 COTERIE_INLINE void stream(double* p, D4 v) { _mm256_stream_pd(p, (__m256d)v); }
 COTERIE_INLINE void stream(float* p, F4 v) { _mm_stream_ps(p, (__m128)v); }
 COTERIE_INLINE void end_of_stream() { _mm_sfence(); } // before anybody else may read it
 #else
-constexpr bool kTurned = false; // without vectors of four float64 it takes longer
+constexpr bool kTransposed = false; // without vectors of four float64 it takes longer
 COTERIE_INLINE void stream(double*, D4) {}
 COTERIE_INLINE void stream(float*, F4) {}
 COTERIE_INLINE void end_of_stream() {}
@@ -77,10 +77,10 @@ template <bool Streamed, class T> COTERIE_INLINE void put(T* p, Four<T> v) {
 
 // Rows [i, i + 4) of four columns.
 template <bool Streamed, class T>
-COTERIE_INLINE void turn(const T* const* columns, int64_t i, T* out, int64_t step) {
+COTERIE_INLINE void transpose_rows(const T* const* columns, int64_t i, T* out, int64_t step) {
     using V = Four<T>;
-    const auto row = turned(load<V>(columns[0] + i), load<V>(columns[1] + i),
-                            load<V>(columns[2] + i), load<V>(columns[3] + i));
+    const auto row = transposed(load<V>(columns[0] + i), load<V>(columns[1] + i),
+                                load<V>(columns[2] + i), load<V>(columns[3] + i));
 #pragma GCC unroll 4
     for (int q = 0; q < 4; ++q)
         put<Streamed, T>(out + q * step, row.at[q]);
@@ -88,12 +88,12 @@ COTERIE_INLINE void turn(const T* const* columns, int64_t i, T* out, int64_t ste
 
 template <bool Streamed, class T>
 void write(const T* const* columns, int d, int64_t count, T* __restrict out, int64_t step) {
-    const int turned = kTurned ? d / 4 * 4 : 0;
-    const int64_t whole = turned ? count / 4 * 4 : 0;
+    const int transposed = kTransposed ? d / 4 * 4 : 0;
+    const int64_t whole = transposed ? count / 4 * 4 : 0;
     for (int64_t i = 0; i < whole; i += 4) {
-        for (int j = 0; j < turned; j += 4)
-            turn<Streamed>(columns + j, i, out + i * step + j, step);
-        for (int j = turned; j < d; ++j)
+        for (int j = 0; j < transposed; j += 4)
+            transpose_rows<Streamed>(columns + j, i, out + i * step + j, step);
+        for (int j = transposed; j < d; ++j)
             for (int q = 0; q < 4; ++q)
                 out[(i + q) * step + j] = columns[j][i + q];
     }
@@ -107,7 +107,7 @@ bool interleave(const Column* columns, int64_t d, int64_t m, T* out, int64_t ste
     constexpr int64_t four = 4 * sizeof(T);
     const bool aligned = reinterpret_cast<uintptr_t>(out) % four == 0 && step % 4 == 0;
     const bool streamed =
-        kTurned && aligned && d >= 4 && m * d * static_cast<int64_t>(sizeof(T)) >= kLarge;
+        kTransposed && aligned && d >= 4 && m * d * static_cast<int64_t>(sizeof(T)) >= kLarge;
     T room[kColumns][kRows];
     const T* block[kColumns];
     bool finite = true;
