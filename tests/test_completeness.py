@@ -150,7 +150,7 @@ def level_places() -> Places:
         "its compiler flags in cmake/levels.cmake": ["baseline", *flags],
         "a declaration in native/core/level.cpp": re.findall(r"COTERIE_DECLARE\((\w+)\)", source),
         "an offer, behind a test of the machine, in native/core/level.cpp": re.findall(
-            r"offer\((\w+)::table\)", source
+            r"offer\((\w+)::level\)", source
         ),
         "a word in the first docstring of coterie.kernels": re.findall(
             r"\w+", import_module("coterie.kernels").__doc__ or ""
