@@ -31,6 +31,8 @@ void check_sparse(const Input<T, 1>& values, const Input<int32_t, 1>& columns,
 template <class T> void def_constructors(nb::class_<Block>& block, Kind dense, Kind sparse) {
     // Moved into place when whole: an error leaves nothing behind.
     const auto finish = [](Block* self, Block block, const Weights& weights, nb::object team) {
+        if (block.rows.d < 1)
+            throw std::invalid_argument("values: expected rows of at least one column");
         if (weights) {
             expect_shape("weights", *weights, {block.n()});
             block.rows.weights = weights->data();

@@ -27,8 +27,14 @@ struct DensityWork {
     std::unique_ptr<coterie::dbscan::Space> space;
     std::unique_ptr<coterie::dbscan::Index> index;
     nb::object core;
+    enum Step { made, counted, connected } done = made;
     coterie::Team& team() const { return nb::cast<Block&>(block).team(); }
     int64_t n() const { return nb::cast<Block&>(block).rows.n; }
+    void expect(Step before) const {
+        if (done < before)
+            throw nb::value_error(before == counted ? "expected count() to be called first"
+                                                    : "expected connect() to be called first");
+    }
 };
 
 template <class T>
@@ -94,18 +100,24 @@ void bind_density(nb::module_& m) {
                     nb::gil_scoped_release release;
                     w.index->count(team, {min_samples, weights, found}, core);
                 }
+                w.done = DensityWork::counted;
                 return std::make_tuple(core_array, found_array);
             },
             "min_samples"_a, "counts"_a, "(1 for core rows, number of rows nearby or None).")
         .def("connect",
              [](DensityWork& w) {
+                 w.expect(DensityWork::counted);
                  coterie::Team& team = w.team();
-                 nb::gil_scoped_release release;
-                 w.index->connect(team);
+                 {
+                     nb::gil_scoped_release release;
+                     w.index->connect(team);
+                 }
+                 w.done = DensityWork::connected;
              })
         .def(
             "label",
             [](DensityWork& w) {
+                w.expect(DensityWork::connected);
                 int64_t* labels;
                 auto out = new_array<int64_t>({static_cast<size_t>(w.n())}, labels);
                 coterie::Team& team = w.team();

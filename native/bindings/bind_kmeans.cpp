@@ -53,6 +53,8 @@ void bind_lloyd(nb::module_& m) {
             [](LloydWork& self, Input<double, 2> means) {
                 coterie::Team& team = nb::cast<Block&>(self.block).team();
                 expect_shape("means", means, {means.shape(0), static_cast<size_t>(self.d)});
+                if (means.shape(0) == 0)
+                    throw nb::value_error("means: expected at least one");
                 coterie::kmeans::StepCounts counts;
                 self.k = static_cast<int>(means.shape(0));
                 {

@@ -13,6 +13,11 @@ struct SeedingWork {
     std::unique_ptr<coterie::kmeans::Seeding> seeding;
     coterie::Team& team() const { return nb::cast<Block&>(block).team(); }
     size_t d() const { return nb::cast<Block&>(block).d(); }
+    bool started = false;
+    void expect_start() const {
+        if (!started)
+            throw nb::value_error("expected start() to be called first");
+    }
 };
 
 void check_buckets(const Input<int32_t, 1>& buckets, int count) {
@@ -73,13 +78,17 @@ void bind_seeding(nb::module_& m) {
             "start",
             [](SeedingWork& w, double distance) {
                 coterie::Team& team = w.team();
-                nb::gil_scoped_release release;
-                w.seeding->start(team, distance);
+                {
+                    nb::gil_scoped_release release;
+                    w.seeding->start(team, distance);
+                }
+                w.started = true;
             },
             "distance"_a)
         .def(
             "approach",
             [](SeedingWork& w, std::optional<Input<double, 1>> seed, int shift) {
+                w.expect_start();
                 coterie::Team& team = w.team();
                 if (seed)
                     expect_shape("seed", *seed, {w.d()});
@@ -94,6 +103,7 @@ void bind_seeding(nb::module_& m) {
         .def(
             "potentials",
             [](SeedingWork& w, Input<double, 2> candidates, int shift) {
+                w.expect_start();
                 coterie::Team& team = w.team();
                 expect_shape("candidates", candidates, {candidates.shape(0), w.d()});
                 std::vector<int64_t> units(candidates.shape(0));
@@ -108,6 +118,7 @@ void bind_seeding(nb::module_& m) {
         .def(
             "holdings",
             [](SeedingWork& w, Input<int32_t, 1> buckets, int shift) {
+                w.expect_start();
                 coterie::Team& team = w.team();
                 check_buckets(buckets, w.seeding->buckets());
                 std::vector<coterie::kmeans::Holding> found;
@@ -124,13 +135,17 @@ void bind_seeding(nb::module_& m) {
             [](SeedingWork& w, Input<double, 2> seeds) {
                 coterie::Team& team = w.team();
                 expect_shape("seeds", seeds, {seeds.shape(0), w.d()});
-                nb::gil_scoped_release release;
-                w.seeding->refine(team, seeds.data(), static_cast<int>(seeds.shape(0)));
+                {
+                    nb::gil_scoped_release release;
+                    w.seeding->refine(team, seeds.data(), static_cast<int>(seeds.shape(0)));
+                }
+                w.started = true;
             },
             "seeds"_a, "Go on with float64 distances.")
         .def(
             "draw",
             [](SeedingWork& w, uint64_t salt, double factor) {
+                w.expect_start();
                 coterie::Team& team = w.team();
                 std::vector<coterie::kmeans::Holding> found;
                 {

@@ -96,6 +96,8 @@ void bind_mixture(nb::module_& m) {
                std::optional<Input<double, 2>> centres,
                std::optional<Input<double, 1>> negligible) {
                 const size_t k = means.shape(0), d = means.shape(1);
+                if (k == 0 || d == 0)
+                    throw std::invalid_argument("means: expected components and columns");
                 const Covariance covariance = covariance_of(kind);
                 const size_t wanted = size_of_factors(covariance, k, d);
                 expect_shape("origin", origin, {d});

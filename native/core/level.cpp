@@ -1,4 +1,4 @@
-// level.cpp: which level the machine can run, and which is in use.
+// level.cpp: the levels that the machine can run, and the one in use.
 #include "core/level.hpp"
 
 #include <atomic>

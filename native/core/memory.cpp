@@ -1,4 +1,4 @@
-// memory.cpp: where arrays get their memory.
+// memory.cpp: memory of arrays, from the heap or as pages of their own.
 #include "core/memory.hpp"
 
 #include <cstdint>

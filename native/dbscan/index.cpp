@@ -1,4 +1,4 @@
-// index.cpp: which index suits the data.
+// index.cpp: the choice of an index for the data.
 #include "dbscan/index.hpp"
 
 #include <limits>

@@ -1,4 +1,4 @@
-// kd_tree_units.cpp: where the data lie, and whether float32 is fine enough for them.
+// kd_tree_units.cpp: centre and unit of the data, and whether float32 is fine enough for them.
 #include <algorithm>
 #include <cmath>
 #include <limits>

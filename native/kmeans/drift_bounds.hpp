@@ -1,4 +1,4 @@
-// drift_bounds.hpp: how far the means have moved, told so that a row need not ask until it matters.
+// drift_bounds.hpp: the drift of the means, kept so that a row need not ask until it matters.
 //
 // Hamerly's bounds: the drift of the own mean and of the fastest other uses up the slack of the
 // rows of a cluster. The sum only grows: a row whose limit it has not reached keeps its label.

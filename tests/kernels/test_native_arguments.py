@@ -137,3 +137,46 @@ def test_rows_of_several_components_need_labels(block):
     )
     with pytest.raises(ValueError, match="expected labels"):
         mixture.sums_of_labels(block, 0, None)
+
+
+def calls_out_of_order(block):
+    """Calls by what they lack."""
+    low = np.zeros(D)
+    made = _native.Density(block, "euclidean", 2.0, 1.0, "brute", False)
+    counted = _native.Density(block, "euclidean", 2.0, 1.0, "brute", False)
+    counted.count(2.0, False)
+    seeding = _native.Seeding(block, low, low, None, 4, 2)
+    reachability = _native.Reachability(block, "euclidean", 1.0, 2)
+    return [
+        ("count", made.connect),
+        ("connect", made.label),
+        ("connect", counted.label),
+        ("start", lambda: seeding.approach(low, 0)),
+        ("start", lambda: seeding.potentials(np.zeros((1, D)), 0)),
+        ("start", lambda: seeding.holdings(np.zeros(1, np.int32), 0)),
+        ("start", lambda: seeding.draw(1, 0.5)),
+        ("nearest", reachability.span),
+    ]
+
+
+def test_calls_out_of_order_are_errors_and_no_crash(block):
+    for lacking, call in calls_out_of_order(block):
+        with pytest.raises(ValueError, match=rf"expected {lacking}\(\) to be called first"):
+            call()
+
+
+def test_a_step_needs_a_mean(block):
+    low = np.zeros(D)
+    lloyd = _native.Lloyd(block, np.zeros(N, np.int32), low, low, None, 0, None, 1, "bounds")
+    with pytest.raises(ValueError, match="means: expected at least one"):
+        lloyd.step(np.zeros((0, D)))
+
+
+def test_rows_without_columns_and_mixtures_without_components_are_refused(team):
+    with pytest.raises(ValueError, match="values: expected rows of at least one column"):
+        _native.Block(np.zeros((N, 0)), None, team)
+    for k, d in ((0, D), (K, 0)):
+        with pytest.raises(ValueError, match="means: expected components and columns"):
+            _native.Mixture(
+                team, "diag", np.zeros(d), np.ones(d), np.zeros(k), np.zeros((k, d)), None, None
+            )

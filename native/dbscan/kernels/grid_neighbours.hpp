@@ -1,4 +1,4 @@
-// grid_neighbours.hpp: which points of a grid can be nearby the points of a cell.
+// grid_neighbours.hpp: the points of a grid that can be nearby the points of a cell.
 #pragma once
 
 #include "dbscan/kernels.hpp"

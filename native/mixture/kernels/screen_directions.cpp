@@ -1,4 +1,4 @@
-// screen_directions.cpp: where the other means lie, seen from one component.
+// screen_directions.cpp: directions from one component to the means of the others.
 //
 // With F the factor of component c, a row is y = F'(z - m) there. Towards the mean of `own` points
 // v = F'(m_own - m) / |F'(m_own - m)|, and v'y = (F v)'z - (F v)'m: one product of a row.
