@@ -2,7 +2,7 @@
 //
 // A team starts with a fit and ends with it, so nothing survives between calls: fork is safe and
 // no other thread pool is touched. Waits spin briefly, give way to others for a millisecond, and
-// then sleep, which keeps a crowded machine usable. Work is handed out in chunks; results must not
+// then sleep, which keeps a busy machine usable. Work is handed out in chunks; results must not
 // depend on the thread that takes one.
 #pragma once
 
