@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -105,21 +107,32 @@ def test_a_step_taken_twice_counts_the_same(again):
 STATUS = Path("/proc/self/status")
 
 
+COUNT_THREADS = """
+import time
+from pathlib import Path
+import numpy as np
+from coterie.engines.memory import MemoryEngine
+
+def native_threads():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Threads"))
+
+before = native_threads()
+engine = MemoryEngine(np.zeros((10, 2)), n_threads=5)
+assert native_threads() == before + 4
+del engine
+# The system may count a thread a moment longer than it takes to join it.
+deadline = time.monotonic() + 30
+while native_threads() > before and time.monotonic() < deadline:
+    time.sleep(0.001)
+assert native_threads() == before
+"""
+
+
 @pytest.mark.skipif(not STATUS.exists(), reason="the system does not tell how many threads run")
 def test_the_threads_of_a_fit_end_with_it():
-    def native_threads():
-        lines = STATUS.read_text().splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith("Threads"))
-
-    before = native_threads()
-    engine = MemoryEngine(np.zeros((10, 2)), n_threads=5)
-    assert native_threads() == before + 4
-    del engine
-    # The system may count a thread a moment longer than it takes to join it.
-    deadline = time.monotonic() + 30
-    while native_threads() > before and time.monotonic() < deadline:
-        time.sleep(0.001)
-    assert native_threads() == before
+    """A process of its own: in that of the tests, threads of other tests may be about to end."""
+    subprocess.run([sys.executable, "-c", COUNT_THREADS], check=True, timeout=120)
 
 
 @pytest.fixture(scope="module")
