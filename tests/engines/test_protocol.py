@@ -103,8 +103,8 @@ def test_arrays_are_joined_in_the_order_of_the_rows() -> None:
 
 def test_every_block_gets_its_own_rows_of_an_argument() -> None:
     labels = np.arange(10)
-    assert own_arguments(3, 4, [by_row(labels), "other"])[0].tolist() == [3, 4, 5, 6]
-    assert own_arguments(3, 4, [by_row(labels), "other"])[1] == "other"
+    assert own_arguments(3, 4, (by_row(labels), "other"))[0].tolist() == [3, 4, 5, 6]
+    assert own_arguments(3, 4, (by_row(labels), "other"))[1] == "other"
 
 
 def test_sums_of_leaves_do_not_depend_on_the_order() -> None:

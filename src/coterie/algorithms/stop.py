@@ -6,6 +6,7 @@ import re
 import time
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 
 class StopReason(StrEnum):
@@ -50,11 +51,16 @@ class StopReason(StrEnum):
 
         None for words of another version.
         """
-        for reason in cls:
-            pattern = re.escape(reason.value).replace(r"\{\}", ".+")
-            if re.fullmatch(pattern, words, re.DOTALL):
-                return reason
-        return None
+        return next((reason for reason, like in _patterns() if like.fullmatch(words)), None)
+
+
+@cache  # small fits are over before ten patterns are compiled
+def _patterns() -> list[tuple[StopReason, re.Pattern[str]]]:
+    """Each reason with a pattern of its words."""
+    return [
+        (reason, re.compile(re.escape(reason.value).replace(r"\{\}", ".+"), re.DOTALL))
+        for reason in StopReason
+    ]
 
 
 @dataclass(frozen=True)

@@ -110,9 +110,12 @@ def by_row(values: NDArray[Any]) -> Any:
     return ByRow(values)
 
 
-def own_arguments(first: int, n_rows: int, arguments: Iterable[Any]) -> list[Any]:
+def own_arguments(first: int, n_rows: int, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments as the block of these rows gets them."""
-    return [a.values[first : first + n_rows] if isinstance(a, ByRow) else a for a in arguments]
+    if ByRow not in map(type, arguments):
+        return arguments
+    rows = slice(first, first + n_rows)
+    return tuple(a.values[rows] if isinstance(a, ByRow) else a for a in arguments)
 
 
 @dataclass(frozen=True)

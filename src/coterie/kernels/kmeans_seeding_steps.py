@@ -43,7 +43,8 @@ class Seeds:
         return len(self.points)
 
     def followed_by(self, points: Floats) -> Seeds:
-        return replace(self, points=np.concatenate([self.points, points]))
+        together = np.concatenate([self.points, points])
+        return Seeds(self.run, self.survey, self.expected, together, self.coarse)
 
     def first(self, count: int) -> Seeds:
         return replace(self, points=self.points[:count])
@@ -101,7 +102,7 @@ def count_rows(block: Block, seeds: Seeds) -> RowCounts:
     seeding.start(1.0)  # with every row at distance one, a copy is a unit
     _, by_bucket = seeding.approach(None, 0)
     seeding.start(np.inf)
-    _keep(block, seeds.first(0), seeding)
+    _keep(block, seeds, 0, seeding)
     copies = _copies(block, seeds.survey)
     n_copies = block.n_rows if copies is None else int(copies.sum(dtype=np.int64))
     return RowCounts(by_bucket, n_copies, seeding.unit)
@@ -109,11 +110,11 @@ def count_rows(block: Block, seeds: Seeds) -> RowCounts:
 
 def copies_in_buckets(block: Block, seeds: Seeds, buckets: NDArray[np.int32]) -> DistinctValues:
     """The distinct rows in some buckets, with a unit for each copy."""
-    seeding = _distances(block, seeds.first(0))
+    seeding = _distances(block, seeds, 0)
     seeding.start(1.0)
     found = DistinctValues(*seeding.holdings(buckets, 0))
     seeding.start(np.inf)
-    _keep(block, seeds.first(0), seeding)
+    _keep(block, seeds, 0, seeding)
     return found
 
 
@@ -122,7 +123,7 @@ def add_seeds(block: Block, seeds: Seeds, since: int, shift: int) -> SeedDistanc
 
     A squared distance s counts as rint(s 2^shift) units.
     """
-    seeding = _distances(block, seeds.first(since))
+    seeding = _distances(block, seeds, since)
     largest, units = [], None
     for point in seeds.points[since:]:
         far, units = seeding.approach(point, shift)
@@ -130,7 +131,7 @@ def add_seeds(block: Block, seeds: Seeds, since: int, shift: int) -> SeedDistanc
     if units is None:
         far, units = seeding.approach(None, shift)
         largest.append(far)
-    _keep(block, seeds, seeding)
+    _keep(block, seeds, len(seeds), seeding)
     return SeedDistances(np.array(largest), units)
 
 
@@ -138,25 +139,25 @@ def values_in_buckets(
     block: Block, seeds: Seeds, buckets: NDArray[np.int32], shift: int
 ) -> DistinctValues:
     """The distinct rows in some buckets, with their units of distance."""
-    seeding = _distances(block, seeds)
+    seeding = _distances(block, seeds, len(seeds))
     found = DistinctValues(*seeding.holdings(buckets, shift))
-    _keep(block, seeds, seeding)
+    _keep(block, seeds, len(seeds), seeding)
     return found
 
 
 def potentials(block: Block, seeds: Seeds, candidates: Floats, shift: int) -> Integers:
     """(candidates,) the potential, as a sum of units, with each candidate as one more seed."""
-    seeding = _distances(block, seeds)
+    seeding = _distances(block, seeds, len(seeds))
     found: Integers = seeding.potentials(candidates, shift)
-    _keep(block, seeds, seeding)
+    _keep(block, seeds, len(seeds), seeding)
     return found
 
 
 def draw(block: Block, seeds: Seeds, salt: int, factor: float) -> DistinctValues:
     """Distinct rows drawn independently, each with probability ``factor * squared distance``."""
-    seeding = _distances(block, seeds)
+    seeding = _distances(block, seeds, len(seeds))
     found = DistinctValues(*seeding.draw(salt, factor))
-    _keep(block, seeds, seeding)
+    _keep(block, seeds, len(seeds), seeding)
     return found
 
 
@@ -167,26 +168,26 @@ def smallest_hashes(block: Block, survey: Survey, salt: int, count: int) -> Dist
     return DistinctValues(*seeding.smallest_hashes(salt, count))
 
 
-def _distances(block: Block, seeds: Seeds) -> _native.Seeding:
-    """Distances of the rows from these seeds, taken out of the cache or found again.
+def _distances(block: Block, seeds: Seeds, count: int) -> _native.Seeding:
+    """Distances of the rows from the first `count` seeds, out of the cache or found again.
 
     They leave the cache while a step works on them: an interrupt may leave them half changed.
     """
     known: tuple[int, bool, _native.Seeding] | None = block.cache(seeds.run).pop("seeding", None)
-    count, coarse, seeding = known if known is not None else (0, True, None)
-    if seeding is None or count > len(seeds) or (seeds.coarse and not coarse):
-        seeding, count, coarse = _native_seeding(block, seeds), 0, True
+    joined, coarse, seeding = known if known is not None else (0, True, None)
+    if seeding is None or joined > count or (seeds.coarse and not coarse):
+        seeding, joined, coarse = _native_seeding(block, seeds), 0, True
         seeding.start(np.inf)
     if coarse and not seeds.coarse:
-        seeding.refine(seeds.points)
+        seeding.refine(seeds.points[:count])
         return seeding
-    for point in seeds.points[count:]:
+    for point in seeds.points[joined:count]:
         seeding.approach(point, 0)
     return seeding
 
 
-def _keep(block: Block, seeds: Seeds, seeding: _native.Seeding) -> None:
-    block.cache(seeds.run)["seeding"] = (len(seeds), seeds.coarse, seeding)
+def _keep(block: Block, seeds: Seeds, count: int, seeding: _native.Seeding) -> None:
+    block.cache(seeds.run)["seeding"] = (count, seeds.coarse, seeding)
 
 
 def _native_seeding(block: Block, seeds: Seeds) -> _native.Seeding:
