@@ -30,7 +30,7 @@ struct PreparedMixture {
     std::vector<double> origin, scale;
     bool centres_only;
     std::unique_ptr<Mixture> mixture;
-    // How the last sweep went, for tests and for the curious.
+    // The course of the last sweep, for tests.
     std::string why;
     int64_t repeated = 0;
     bool abandoned = false;

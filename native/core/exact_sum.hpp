@@ -24,7 +24,7 @@ struct LimbGrid {
     COTERIE_INLINE explicit operator bool() const { return magic != nullptr; }
 };
 
-// Where the limbs of each column lie.
+// The places of the limbs of each column.
 struct Grid {
     int columns = 0;
     int padded = 0;            // columns rounded up to a multiple of 4, so that vectors are whole

@@ -23,7 +23,7 @@ struct Placed {
     int32_t row;
 };
 
-// Where a point lies, in sides of a cell from the lower left corner.
+// The place of a point, in sides of a cell from the lower left corner.
 inline double place(double value, double low, double per_unit) { return (value - low) * per_unit; }
 
 template <class T> struct Placing {

@@ -49,7 +49,7 @@ template <class T> struct Radii {
     T box_inner, box_outer; // the same for whole boxes, with room for another order of additions
 };
 
-// How coordinates of the space become those of the tree: (x - centre) * unit.
+// The map from coordinates of the space to those of the tree: (x - centre) * unit.
 struct TreeScaling {
     std::vector<double> centre; // (width,)
     double unit = 1.0;

@@ -15,7 +15,7 @@ namespace coterie::dbscan {
 
 enum class Metric : uint8_t { euclidean, manhattan, chebyshev, minkowski, cosine, haversine };
 
-// How an index adds up coordinate differences: squares, magnitudes, or the largest magnitude.
+// The sum of coordinate differences in an index: squares, magnitudes, or the largest magnitude.
 enum class Norm : uint8_t { squares, sum, largest };
 
 // A distance, and how far is near.

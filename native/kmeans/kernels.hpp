@@ -9,13 +9,13 @@
 
 namespace coterie::kmeans {
 
-// Where vectors hold rows: few columns, or few means and not too many columns.
+// True where vectors hold rows: few columns, or few means and not too many columns.
 constexpr int kFewColumns = 8, kFewMeans = 24, kSomeColumns = 64;
 COTERIE_INLINE bool rows_in_lanes(const Rows& rows, int k) {
     return !rows.sparse() && (rows.d <= kFewColumns || (k <= kFewMeans && rows.d <= kSomeColumns));
 }
 
-// How a float64 value becomes a float32 one: (x - centre) * unit, a power of two.
+// The map from float64 to float32 values: (x - centre) * unit, a power of two.
 struct Scaling {
     const double* centre = nullptr; // (d,)
     double unit = 1.0;
@@ -108,7 +108,7 @@ struct RowState {
     bool fresh = true;            // nothing is known yet: slack limits and bounds are not read
 };
 
-// Where the exact sums of a step go.
+// The layout of the exact sums of a step.
 struct SumLayout {
     LimbGrid grid; // of x, or of w x; without it nothing is added up
     LimbGrid mass; // of w; without it rows are counted

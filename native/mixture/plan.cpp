@@ -19,7 +19,7 @@ MixtureKernel kernel_of(const SumsShape& shape) {
     return shape.d <= kFewAxes ? MixtureKernel::few_columns : MixtureKernel::tiles;
 }
 
-// Why rows are not measured from the origin, or null if they are.
+// The reason not to measure rows from the origin, or null if they are.
 const char* own_centres(const MixtureTask& task, MixtureKernel kernel) {
     if (!task.computed())
         return "responsibilities are given";
@@ -38,7 +38,7 @@ const char* own_centres(const MixtureTask& task, MixtureKernel kernel) {
     return nullptr;
 }
 
-// Why all densities are computed, or null if bounds may leave some out.
+// The reason to compute all densities, or null if bounds may leave some out.
 const char* no_bounds(const MixtureTask& task) {
     if (!task.computed())
         return "responsibilities are given";
@@ -51,7 +51,7 @@ const char* no_bounds(const MixtureTask& task) {
     return nullptr;
 }
 
-// Why bounds do not look towards other means, or null if they do.
+// The reason for bounds not to look towards other means, or null if they do.
 const char* no_directions(const MixtureTask& task) {
     const int64_t n = task.rows.block->n, k = task.shape.k;
     if (n < kDirectedRows * k)

@@ -11,7 +11,7 @@ namespace coterie::mixture {
 
 COTERIE_INLINE size_t triangle_size(size_t d) { return d * (d + 1) / 2; }
 
-// Where row i of a triangle begins that has column i first: (i, j) is at j - i from there.
+// The begin of row i of a triangle, which has column i first: (i, j) is at j - i from there.
 COTERIE_INLINE size_t triangle_row(int d, int i) {
     return static_cast<size_t>(i) * d - static_cast<size_t>(i) * (i - 1) / 2;
 }

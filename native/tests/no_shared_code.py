@@ -37,7 +37,7 @@ def shared(level: str, nm_output: str) -> Iterator[str]:
 
 
 def faults(build: Path, nm: str) -> Iterator[str]:
-    """What objects share, one line each."""
+    """The code that objects share, one line each."""
     levels = sorted(build.glob("CMakeFiles/coterie_*.dir/native/**/*.o"))
     levels = [path for path in levels if level_of(build, path) in LEVELS]
     if not levels:

@@ -14,7 +14,7 @@ using coterie::Team;
 
 namespace {
 
-// How many more allocations succeed; below zero: all do.
+// Allocations that still succeed; below zero: all do.
 std::atomic<int> allocations_left{-1};
 
 } // namespace
@@ -134,7 +134,7 @@ void teams_come_and_go() {
     }
 }
 
-// Where memory runs out while threads start, there is no team, or one of fewer threads that works.
+// A team whose threads find no memory is not made, or works with fewer threads.
 void memory_runs_out_while_threads_start() {
     int none = 0, fewer = 0, all = 0;
     for (int granted = 0; all == 0; ++granted) {

@@ -126,6 +126,12 @@ def test_a_leaf_that_is_added_twice_is_refused() -> None:
     tree = TreeSum.of_leaves([(0, one), (2, one)])
     with pytest.raises(BrokenContract, match="leaves from 2 to 2 were added twice"):
         tree + TreeSum.of_leaves([(2, one)])
+    joined_leaves = TreeSum.of_leaves((i, one) for i in range(4))
+    for leaf in range(4):
+        again = TreeSum.of_leaves([(leaf, one)])
+        for both in ((joined_leaves, again), (again, joined_leaves)):
+            with pytest.raises(BrokenContract, match=f"leaves from {leaf} to {leaf} were added"):
+                both[0] + both[1]
 
 
 def test_engines_are_made_where_they_are_asked_for() -> None:

@@ -1,8 +1,8 @@
 // axes.cpp: covariances along the axes: by column (diag), the same in all columns
 // (spherical), or shared by all components (tied), where rows are whitened first.
 //
-// Where all means are near the origin, no mean is subtracted: see axes_densities.hpp for densities,
-// and axes_moments_origin.hpp for moments.
+// No mean is subtracted if all are near the origin: see axes_densities.hpp for densities, and
+// axes_moments_origin.hpp for moments.
 #include "mixture/kernels/axes_densities.hpp"
 #include "mixture/kernels/axes_moments_centred.hpp"
 #include "mixture/kernels/axes_moments_origin.hpp"

@@ -9,7 +9,7 @@ namespace {
 // meanwhile, since the rows have left all but the largest cache.
 constexpr int kNext = kGathered * kBlock;
 
-// Where part p of a triangle of blocks begins: parts have about as many blocks each.
+// The first block row of a part of a triangle: parts have about as many blocks each.
 int part_begins(int blocks, int part, int parts) {
     const int left = static_cast<int>(blocks * std::sqrt(double(parts - part) / parts) + 0.5);
     return blocks - left;

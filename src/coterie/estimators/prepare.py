@@ -21,7 +21,6 @@ class RowsThatCount:
 
     X: Any
     weights: Floats | None  # positive; None: all are one
-    absent: NDArray[np.bool_] | None  # which of all rows have weight zero; None: none has
     weight_exponent: int  # drivers get weights times this power of two
 
     @cached_property
@@ -57,4 +56,4 @@ def rows_that_count(
         there = np.flatnonzero(~absent)
         X, weights = picked(X, there), weights[there]
         weights = None if (weights == 1).all() else weights
-    return RowsThatCount(X, weights, absent, weight_exponent(weights, largest_total))
+    return RowsThatCount(X, weights, weight_exponent(weights, largest_total))

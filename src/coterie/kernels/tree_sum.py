@@ -54,15 +54,19 @@ class TreeSum:
 def _join(nodes: dict[Place, Floats], place: Place, values: Floats) -> None:
     """Add a node; two that share a parent become that parent."""
     level, index = place
-    while True:
-        if (level, index) in nodes:
-            raise BrokenContract(
-                f"the leaves from {index << level} to {(index + 1 << level) - 1} were added twice: "
-                "an engine must add the answer of every block once"
-            )
-        sibling = nodes.pop((level, index ^ 1), None)
-        if sibling is None:
-            nodes[level, index] = values
-            return
+    _refuse_known_leaves(nodes, index << level, index + 1 << level)
+    while (sibling := nodes.pop((level, index ^ 1), None)) is not None:
         values = sibling + values  # a sum of two numbers has the same bits in either order
         level, index = level + 1, index >> 1
+    nodes[level, index] = values
+
+
+def _refuse_known_leaves(nodes: dict[Place, Floats], first: int, end: int) -> None:
+    """Refuse leaves that some node covers already: alone, or within a larger sum."""
+    for level, index in nodes:
+        low, high = max(first, index << level), min(end, index + 1 << level)
+        if low < high:
+            raise BrokenContract(
+                f"the leaves from {low} to {high - 1} were added twice: an engine must add the "
+                "answer of every block once"
+            )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,32 +26,25 @@ WIDEST = 505  # binary exponent of a spread whose square, a variance, is an ordi
 REMEDY = ", or use missing='marginal' to cluster by the cells that are there"
 
 
-@dataclass(frozen=True)
+@dataclass
 class PreparedMixtureRows:
     """Rows that count. Weights are as given, times a power of two."""
 
     X: Floats  # rows as they are swept, NaN where a cell is missing
-    fill: Floats | None  # (d,) means of columns, where cells are missing
+    missing: bool  # whether cells are missing
     weights: Floats | None
     units: Units
     engine: Engine  # over X
     survey: MixtureSurvey
+    filled: tuple[Floats, Engine] | None  # rows with a value in every cell, for starts of runs
 
     @property
     def sweep(self) -> Callable[..., Sums]:
-        return mixture_steps.sweep if self.fill is None else mixture_missing_steps.sweep
-
-    @functools.cached_property
-    def filled(self) -> tuple[Floats, Engine]:
-        """Rows with a value in every cell, and their engine: the start of a run needs them."""
-        if self.fill is None:
-            return self.X, self.engine
-        whole = gaps_filled(self.X, self.fill)
-        return whole, engine_over(whole, self.weights, team=self.engine.team)
+        return mixture_missing_steps.sweep if self.missing else mixture_steps.sweep
 
     def forget_filled(self) -> None:
-        """No further run starts: the copy may go."""
-        self.__dict__.pop("filled", None)
+        """Let the copy go: no further run starts."""
+        self.filled = None
 
 
 def look_at_rows(
@@ -94,13 +86,14 @@ def prepare_mixture_rows(
     X, own = counted.X, counted.own_weights
     if absent is not None or own is not None:
         engine = engine_over(X, own, team=team)
-    fill = None
+    filled = X, engine
     if missing:
-        fill, known = _survey_with_gaps(X, own, engine, family, names)
+        filled, known = _survey_with_gaps(X, own, engine, family, names)
     else:
         known = survey(engine, family)
     _check_spread(known, names)
-    return PreparedMixtureRows(X, fill, own, Units(0, counted.weight_exponent), engine, known)
+    units = Units(0, counted.weight_exponent)
+    return PreparedMixtureRows(X, missing, own, units, engine, known, filled)
 
 
 def _check_spread(known: MixtureSurvey, names: Any) -> None:
@@ -122,8 +115,8 @@ def _check_spread(known: MixtureSurvey, names: Any) -> None:
 
 def _survey_with_gaps(
     X: Floats, weights: Floats | None, engine: Engine, family: Family, names: Any
-) -> tuple[Floats, MixtureSurvey]:
-    """Means and a survey of the cells that are there."""
+) -> tuple[tuple[Floats, Engine], MixtureSurvey]:
+    """Rows with means in their gaps, their engine, and a survey of the cells that are there."""
     cells = survey_of_cells(engine, engine.reduce(mixture_missing_steps.cell_range))
     if not cells.observed.all():
         column = int(np.argmin(cells.observed))
@@ -135,5 +128,5 @@ def _survey_with_gaps(
             "value in each column. Drop such columns."
         )
     whole = gaps_filled(X, cells.means)
-    filled = survey(engine_over(whole, weights, team=engine.team), family)
-    return cells.means, cells.of_cells(filled)
+    filled = engine_over(whole, weights, team=engine.team)
+    return (whole, filled), cells.of_cells(survey(filled, family))

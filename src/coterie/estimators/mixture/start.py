@@ -53,6 +53,7 @@ def starter(
 
     def start(seed: int) -> Mixture:
         floor = data.survey.floor(estimator.reg_covar)
+        assert data.filled is not None
         rows, engine = data.filled
         if isinstance(estimator.init_params, str) and estimator.init_params == "random":
             degrees = random_degrees(engine.gather(scan_steps.hashes), estimator.n_components, seed)
