@@ -189,3 +189,16 @@ def test_packages_say_where_to_begin() -> None:
         assert begins, f"{path.parent.name} does not say where to begin"
         for name in re.findall(r"`(?:\w+/)*(\w+\.py)`", docstring):
             assert list(path.parent.parent.rglob(name)), f"{path}: {name} is not there"
+
+
+def test_constants_in_pages_stand_in_the_files_named_beside_them() -> None:
+    """A row of a table that names constants and files of native/ is true of them."""
+    wrong = []
+    for page in PAGES:
+        for line in page.read_text(encoding="utf-8").splitlines():
+            files = re.findall(r"`(native/[\w/]+\.[ch]pp)`", line)
+            text = "".join((ROOT / file).read_text(encoding="utf-8") for file in files)
+            for name in re.findall(r"`(k[A-Z]\w+)`", line) if files else []:
+                if not re.search(rf"\b{name}\b", text):
+                    wrong.append(f"{page.name}: {name} is not in {' or '.join(files)}")
+    assert not wrong, "\n".join(wrong)
